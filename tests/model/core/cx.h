@@ -223,6 +223,8 @@ struct cx_queue_view {
 	const volatile uint32_t *cq_dbrec;  /* big-endian consumer index */
 	uint32_t log_cq_size;
 	uint16_t head;			    /* next WQE the device will take */
+	uint16_t stride;		    /* striding: next free stride of that WQE */
+	volatile uint8_t *uar;		    /* SQ: its doorbell page */
 	uint32_t cq_pi;			    /* next completion the device will write */
 	bool ready, striding;
 	uint32_t log_strides, log_stride_bytes;

@@ -200,10 +200,16 @@ static bool queue_ready(const struct gen *g)
 	return false;
 }
 
+/* Frames that a program may still send on: a queue took them and they did not come back. */
+static uint64_t under_way(const struct gen *g)
+{
+	return g->verdict[CX_RX_QUEUED] - g->returned - g->bad;
+}
+
 /* Frames that may go now, at most @budget. */
 static uint64_t allowance(const struct gen *g, unsigned budget)
 {
-	uint64_t may = budget, due, out = g->sent - g->returned - g->bad;
+	uint64_t may = budget, due, out = under_way(g);
 
 	if (g->count && g->count - g->sent < may)
 		may = g->count - g->sent;
@@ -268,7 +274,7 @@ static int gen_stat(const struct gen *g, char *reply, size_t size)
 		 "\nrx_kernel %" PRIu64 "\nrx_rule_drop %" PRIu64 "\nrx_no_buffer %" PRIu64
 		 "\nrx_dead %" PRIu64 "\nrx_oversize %" PRIu64 "\nrx_down %" PRIu64 "\n",
 		 g->running, g->sent, g->returned, g->bad, g->duplicate,
-		 g->sent - g->returned - g->bad, g->wire.tx_frames, g->foreign, g->other_set,
+		 under_way(g), g->wire.tx_frames, g->foreign, g->other_set,
 		 g->verdict[CX_RX_QUEUED], g->verdict[CX_RX_KERNEL], g->verdict[CX_RX_RULE_DROP],
 		 g->verdict[CX_RX_NO_BUFFER], g->verdict[CX_RX_DEAD], g->verdict[CX_RX_OVERSIZE],
 		 g->verdict[CX_RX_DOWN]);
