@@ -66,6 +66,7 @@ struct cx_mkey {
 struct cx_uar {
 	struct cx_obj obj;
 	volatile uint8_t *page; /* NULL until cx_uar_attach() */
+	uint32_t n_sqs, n_cqs;	/* queues bound to it; counted by step.c */
 };
 
 /* completion queue; see cq.c */
@@ -358,7 +359,41 @@ struct cx_dev {
 	struct cx_cq **comp_cqs; /* with an open session */
 	unsigned n_uars, n_sqs, n_comp_cqs, cap_uars, cap_sqs, cap_comp_cqs;
 	uint8_t *tx_frame; /* gather buffer of the send engine, 64 KiB + slack */
+	bool lists_stale; /* objects came or went: rebuild uars and sqs before use */
+	bool sq_pending;  /* an SQ is rung, or was left with work */
+	unsigned uar_turn; /* pages without queues are looked at every 256th pass */
+	uint8_t key_variant; /* of the last key made */
 };
+
+/* Parts with a life of their own; cx_dev_new() calls the first of each pair in this order,
+ * cx_dev_free() the others in reverse, also when new never ran or failed. */
+int cx_objs_new(struct cx_dev *dev); /* obj.c; after the caps, whose limits it reads */
+void cx_objs_free(struct cx_dev *dev);
+int cx_caps_new(struct cx_dev *dev, const char *const *overrides); /* caps.c: dev->cap, dev->lim */
+void cx_caps_free(struct cx_dev *dev);
+int cx_steering_new(struct cx_dev *dev); /* steer.c: dev->steering, may add kernel-owned objects */
+void cx_steering_free(struct cx_dev *dev);
+void cx_faults_free(struct cx_dev *dev);
+
+/* cx_obj_del() and free, with what the object holds (a CQ's session, a TIR's table, an RQT's
+ * array, counters). References it has on others are the caller's to drop. */
+void cx_obj_free(struct cx_dev *dev, struct cx_obj *obj);
+/* As cx_obj_add() for @n numbers in a row; cx_obj_get() finds @obj by each of them. */
+int cx_obj_add_range(struct cx_dev *dev, struct cx_obj *obj, enum cx_obj_type type, uint16_t uid,
+		     uint32_t n);
+
+/* Keys with a fresh variant byte; @umem may be NULL. Takes references on the PD and umem. */
+int cx_mkey_new(struct cx_dev *dev, uint16_t uid, uint32_t pdn, uint8_t *base, uint64_t iova,
+		uint64_t len, uint32_t access, struct cx_umem *umem, struct cx_mkey **ret);
+void cx_mkey_free(struct cx_dev *dev, struct cx_mkey *mkey);
+/* @len bytes of a umem from @offset, NULL when they are not all inside. */
+uint8_t *cx_umem_at(const struct cx_umem *umem, uint64_t offset, uint64_t len);
+
+uint64_t cx_now_ns(const struct cx_dev *dev); /* 64 bits, for delays; cx_clock_ns() wraps */
+
+/* step.c keeps the list of CQs with an open compression session: cqe_comp.c says which. */
+int cx_comp_add(struct cx_dev *dev, struct cx_cq *cq); /* no-op when listed; -ENOMEM */
+void cx_comp_del(struct cx_dev *dev, struct cx_cq *cq);
 
 void cx_log(struct cx_dev *dev, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void cx_event(struct cx_dev *dev, uint8_t type, uint8_t subtype, const struct cx_obj *obj);
