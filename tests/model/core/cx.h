@@ -156,6 +156,7 @@ void cx_link_set(struct cx_dev *dev, bool up); /* raises PORT_CHANGE */
 bool cx_link_up(const struct cx_dev *dev);
 void cx_mtu_set(struct cx_dev *dev, uint16_t mtu);
 void cx_mac_get(const struct cx_dev *dev, uint8_t mac[6]);
+void cx_mac_set(struct cx_dev *dev, const uint8_t mac[6]); /* the netdev's address was changed */
 
 /**
  * cx_fault() - one line of a fault script

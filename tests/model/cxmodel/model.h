@@ -35,12 +35,17 @@ struct model_port {
 	uint16_t mtu;
 	uint64_t node_guid, sys_image_guid;
 	void *server;		/* uverbs/server.c: what the kernel keeps per device */
+	unsigned card;		/* ports with the same number sit on one card */
+	bool admin_up;		/* the netdev is set up; true without a kernel side */
+	bool forced_down;	/* `ctl link PORT down` */
 };
 
 enum model_poll { MODEL_POLL_NAP, MODEL_POLL_SPIN, MODEL_POLL_FIFO };
 
 struct model {
 	char dir[96];		/* sockets and the sysfs tree live here */
+	/* Ports come and go at run time: a slot is in use while its dev is set, and keeps its
+	 * index for life. Walk 0 .. n_ports and skip empty ones, with the lock held. */
 	struct model_port port[MODEL_PORTS];
 	unsigned n_ports;
 	enum model_poll poll;
@@ -48,6 +53,10 @@ struct model {
 	pthread_mutex_t lock;
 	atomic_uint waiters;
 	atomic_bool stop;
+	struct poller *poller;	 /* poll.c */
+	struct control *control; /* control.c */
+	struct server *server;	 /* ../uverbs/server.c */
+	struct log_ring *log;	 /* log.c */
 };
 
 void model_lock(struct model *m);   /* any thread but the poller */
@@ -62,10 +71,15 @@ int server_start(struct model *m, struct server **ret);
 void server_stop(struct server *s); /* ends every client, joins every thread */
 /* Called with the lock held, from cx_ops.event of a port. */
 void server_event(struct model_port *port, const struct cx_event *ev);
+/* A port came at run time (after server_start()), or is about to go. Lock held.
+ * server_port_del() frees port->server; -EBUSY while a client has the device open. */
+int server_port_add(struct model_port *port);
+int server_port_del(struct model_port *port);
 /* "clients 2 handles 14 mappings 9 bytes 1048576", for `ctl stat` and the leak tests. Lock held. */
 struct server_stat { unsigned clients, handles, mappings, event_fds; uint64_t mapped_bytes; };
 void server_stat(struct model *m, struct server_stat *st);
 
-/* uverbs/sysfs.c: builds DIR/sys and DIR/dev, as the shim shows them to programs. */
+/* uverbs/sysfs.c: builds DIR/sys and DIR/dev, as the shim shows them to programs. Called
+ * again when ports come and go, and over what a killed instance left: replaces what is there. */
 int sysfs_build(const struct model *m, char *why, size_t why_size);
 void sysfs_remove(const struct model *m);

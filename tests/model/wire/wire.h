@@ -48,7 +48,14 @@ struct wire { /* first member of every kind */
 	const struct wire_class *class;
 	struct model_port *port;
 	uint64_t tx_frames, rx_frames, tx_lost;
+	/* Is there a live other end? Set it in open() or start() and when it changes, then call
+	 * port_link_update() (cxmodel/ports.c); the port's link and the netdev's carrier follow. */
+	bool carrier;
+	uint64_t rx_lost; /* frames that the wire itself could not take in */
 };
+
+/* cxmodel/ports.c: link = wire's carrier and netdev set up and not forced down. Lock held. */
+void port_link_update(struct model_port *port);
 
 extern const struct wire_class wire_veth, wire_pcap, wire_pair, wire_loop, wire_none, wire_gen,
 	wire_drain;
@@ -78,3 +85,10 @@ unsigned tap_poll(struct tap *t, struct cx_dev *dev, unsigned budget);
 void tap_carrier(struct tap *t, bool up); /* link state shown by the netdev */
 /* Follow what the administrator set on the netdev: MTU, up or down, MAC. */
 void tap_follow(struct tap *t, struct cx_dev *dev);
+bool tap_admin_up(const struct tap *t); /* as of the last tap_follow() */
+int tap_set_up(struct tap *t);		/* what `ip link set up` does */
+struct tap_stat {
+	uint64_t given, refused; /* to the kernel */
+	uint64_t taken;		 /* from the kernel */
+};
+void tap_stat(const struct tap *t, struct tap_stat *st);
