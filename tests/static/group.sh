@@ -1,0 +1,14 @@
+# shellcheck shell=bash
+# tests/static - what needs no running program; sourced by tests/run
+static=$top/tests/static
+
+if build clang -DCMAKE_C_COMPILER=clang -DCMAKE_C_STANDARD=17; then
+	run_check static/tidy "$static/tidy.sh" "$BUILD_DIR/clang"
+	run_check static/cppcheck "$static/cppcheck.sh" "$BUILD_DIR/clang"
+	run_check static/orphans "$static/orphans.sh" "$BUILD_DIR/clang"
+fi
+run_check static/format "$static/format.sh"
+run_check static/shell "$static/shell.sh"
+run_check static/lengths "$static/lengths.sh"
+run_check static/paths "$static/paths.sh"
+run_check static/includes "$static/includes.sh"
