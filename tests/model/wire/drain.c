@@ -222,13 +222,24 @@ static uint64_t doorbells(void)
 	return sum;
 }
 
-static void begin_rounds(struct drain *d)
+static const char *prepare(struct drain *d)
 {
 	drain_pin_self(d->conf.core);
 	if (d->conf.temp == DRAIN_LOCAL && drain_puller_start(&d->conf, &d->puller) < 0)
-		return fail(d, "no thread for the program's core");
+		return "no thread for the program's core";
 	if (d->conf.pid && d->conf.fifo && !drain_fifo_program(&d->conf))
-		return fail(d, "no thread of pid is pinned to program_core, or not permitted");
+		return "no thread of pid is pinned to program_core, or not permitted";
+	return NULL;
+}
+
+static void begin_rounds(struct drain *d)
+{
+	const char *what = prepare(d);
+
+	if (what) {
+		fail(d, what);
+		return;
+	}
 	d->doorbells0 = doorbells();
 	d->wait_tsc = drain_tsc();
 	d->state = DRAIN_SETTLE;
