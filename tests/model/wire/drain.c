@@ -149,6 +149,7 @@ static int drain_open(struct model_port *port, const char *args, char *why, size
 		return -ENOMEM;
 	d->wire.class = &wire_drain;
 	d->wire.port = port;
+	d->wire.carrier = true;
 	d->conf = (struct drain_conf){ .n = 1024, .rounds = 300, .warmup = 50, .look = 75, .gap_ns = 300,
 				       .quiet_us = 20, .settle_us = 300, .slack = 64, .burst = 64,
 				       .core = 0, .program_core = 1, .fifo = 50 };

@@ -139,6 +139,7 @@ static int gen_open(struct model_port *port, const char *args, char *why, size_t
 		return -ENOMEM;
 	g->wire.class = &wire_gen;
 	g->wire.port = port;
+	g->wire.carrier = true;
 	g->window = 512;
 	conf.set = (uint8_t)port->index;
 	memcpy(conf.dmac, port->mac, 6);
