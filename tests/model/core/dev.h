@@ -254,7 +254,8 @@ struct cx_cqe {
 /* Return: false when the queue is in error (overrun) or held. */
 bool cx_cq_push(struct cx_dev *dev, struct cx_cq *cq, const struct cx_cqe *cqe);
 void cx_cq_flush(struct cx_dev *dev, struct cx_cq *cq); /* end a compression session */
-void cx_cq_arm(struct cx_dev *dev, struct cx_uar *uar, uint64_t doorbell); /* value read at 0x20 */
+/* The value read at 0x20, in host order: sn, command and index in the upper half, number below. */
+void cx_cq_arm(struct cx_dev *dev, struct cx_uar *uar, uint64_t doorbell);
 void cx_cq_opened(struct cx_cq *cq);  /* after CREATE_CQ filled the context part */
 void cx_cq_closed(struct cx_cq *cq);  /* frees session and withhold */
 
@@ -350,8 +351,9 @@ struct cx_dev {
 	struct cx_stats stats;
 	unsigned trace;
 	uint8_t mac[6];
-	uint16_t mtu;
+	uint16_t mtu, device_id;
 	bool up, fatal, held, withholding;
+	uint8_t fault_vendor; /* while not 0: vendor syndrome of error completions */
 	uint64_t clock_ns; /* virtual clock */
 	/* lists that step() walks; arrays of pointers, rebuilt when objects come and go */
 	struct cx_uar **uars;
