@@ -50,6 +50,7 @@ struct model {
 	unsigned n_ports;
 	enum model_poll poll;
 	bool verbose;
+	bool running; /* start is over: what a port refers to may come later */
 	pthread_mutex_t lock;
 	atomic_uint waiters;
 	atomic_bool stop;

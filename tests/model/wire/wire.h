@@ -42,6 +42,8 @@ struct wire_class {
 	/* Control line "wire PORT ..." without the first two words; answer into @reply. May be NULL. */
 	int (*ctl)(struct wire *w, const char *line, char *reply, size_t reply_size);
 	void (*close)(struct wire *w); /* also a half-open one */
+	/* admin_up or forced_down of the own port changed: for the other end. May be NULL. */
+	void (*port_state)(struct wire *w);
 };
 
 struct wire { /* first member of every kind */
@@ -63,6 +65,9 @@ extern const struct wire_class wire_veth, wire_pcap, wire_pair, wire_loop, wire_
 /* "veth:veth0@hostA" -> class and argument; a bare "veth0" means veth. */
 int wire_open(struct model_port *port, const char *spec, char *why, size_t why_size,
 	      struct wire **ret);
+
+/* The kinds, for usage texts; NULL past the last one. */
+const struct wire_class *wire_class_nth(unsigned n);
 
 /* The kernel side of a port: a TAP device that is the port's netdev (wire/tap.c).
  * The model owns the descriptor, so the netdev outlives every client. */
