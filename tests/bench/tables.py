@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""tests/bench/tables.py DIR [--v4 FILE] [--v6 FILE] - routing tables for benchmarks
+
+FILE: one route a line, "prefix next-hop-index", plain or .xz. Without one a table of
+the same size and shape is made: prefix lengths as published for the IPv4 table (1.05 M)
+and the IPv6 table (250 k) of 2026, with a fixed seed. Which one it was is printed.
+
+Writes into DIR, unless they are there already:
+
+  full4.l3fwd full6.l3fwd   rules of DPDK's l3fwd, everything to port 0
+  16v4.l3fwd 16v6.l3fwd     sixteen routes
+  full4.dst full6.dst       16,000 addresses, by prefix: a random route, a random host
+  16v4.dst 16v6.dst         the same under the sixteen
+"""
+import argparse
+import ipaddress
+import lzma
+import os
+import random
+
+SIZE = {4: 1050000, 6: 250000}
+WIDTH = {4: 32, 6: 128}
+# Share of each prefix length, in thousandths.
+SHAPE = {
+    4: {24: 556, 23: 127, 22: 130, 21: 56, 20: 47, 19: 28, 18: 16, 17: 9, 16: 15, 15: 2,
+        14: 1, 13: 1, 12: 1, 11: 1, 25: 2, 26: 2, 27: 2, 28: 2, 29: 2},
+    6: {48: 385, 47: 40, 46: 60, 45: 20, 44: 82, 42: 50, 40: 74, 38: 20, 36: 37, 35: 10,
+        34: 15, 33: 20, 32: 135, 31: 5, 30: 8, 29: 27, 28: 6, 24: 2, 56: 2, 64: 2},
+}
+# Where unicast addresses are: first and last value of the first 8 (IPv4) or 16 bits.
+SPACE = {4: (1, 223, 8), 6: (0x2001, 0x2fff, 16)}
+DESTINATIONS = 16000
+
+
+def read_table(path):
+    opener = lzma.open if path.endswith('.xz') else open
+    with opener(path, 'rt', encoding='ascii') as file:
+        for line in file:
+            net = ipaddress.ip_network(line.split()[0])
+            yield int(net.network_address), net.prefixlen
+
+
+def make_table(family, rng):
+    low, high, bits = SPACE[family]
+    width = WIDTH[family]
+    lengths = list(SHAPE[family])
+    weights = list(SHAPE[family].values())
+    routes = set()
+    parents = []
+    while len(routes) < SIZE[family]:
+        length = rng.choices(lengths, weights)[0]
+        parent = rng.choice(parents) if parents and rng.random() < 0.5 else None
+        if parent and parent[1] < length:   # nested, as half of a real table is
+            addr = parent[0] | rng.getrandbits(length - parent[1]) << (width - length)
+        else:
+            addr = rng.randint(low, high) << (width - bits)
+            addr |= rng.getrandbits(length - bits) << (width - length) if length > bits else 0
+        route = (addr >> (width - length) << (width - length), length)
+        routes.add(route)
+        if length <= (20 if family == 4 else 40):
+            parents.append(route)
+    return sorted(routes)
+
+
+def sixteen(family):
+    base = int(ipaddress.ip_address('198.18.0.0' if family == 4 else '2001:200::'))
+    length = 24 if family == 4 else 64
+    return [(base + (i << (WIDTH[family] - length)), length) for i in range(16)]
+
+
+def address(family, value):
+    if family == 4:
+        return str(ipaddress.IPv4Address(value))
+    return ipaddress.IPv6Address(value).exploded   # l3fwd reads only the long form
+
+
+def write(path, lines):
+    with open(path + '.part', 'w', encoding='ascii') as file:
+        file.writelines(lines)
+    os.rename(path + '.part', path)
+
+
+def emit(directory, name, family, routes, rng):
+    write(os.path.join(directory, name + '.l3fwd'),
+          (f'R{address(family, a)}/{n} 0\n' for a, n in routes))
+    picks = (rng.choice(routes) for _ in range(DESTINATIONS))
+    write(os.path.join(directory, name + '.dst'),
+          (address(family, a | rng.getrandbits(WIDTH[family] - n)) + '\n' if n < WIDTH[family]
+           else address(family, a) + '\n' for a, n in picks))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('directory')
+    parser.add_argument('--v4')
+    parser.add_argument('--v6')
+    args = parser.parse_args()
+    os.makedirs(args.directory, exist_ok=True)
+    for family, path in ((4, args.v4), (6, args.v6)):
+        stamp = os.path.join(args.directory, f'source{family}')
+        source = path or 'made'
+        if os.path.exists(stamp):
+            with open(stamp, encoding='utf-8') as file:
+                if file.read() == source:
+                    print(f'IPv{family} table: {"real" if path else "made"}, kept')
+                    continue
+        rng = random.Random(20260 + family)
+        routes = list(read_table(path)) if path else make_table(family, rng)
+        emit(args.directory, f'full{family}', family, routes, rng)
+        emit(args.directory, f'16v{family}', family, sixteen(family), rng)
+        write(stamp, [source])
+        print(f'IPv{family} table: {"real" if path else "made"}, {len(routes)} routes')
+
+
+if __name__ == '__main__':
+    main()
