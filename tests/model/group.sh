@@ -59,10 +59,10 @@ if build clang-tsan -DCMAKE_C_COMPILER=clang -DSANITIZE=thread; then
 	unit_tests clang-tsan "${threaded[@]}"
 	scripts clang-tsan frontend-tsan "$here"/test/*.sh
 fi
-if build gcc && run_check build/l3fwd "$here/judges/build_l3fwd.sh" "$BUILD_DIR/l3fwd"; then
+if build gcc && run_check build/l3fwd "$here/judges/lib/build_l3fwd.sh" "$BUILD_DIR/l3fwd"; then
 	export L3FWD=$BUILD_DIR/l3fwd/l3fwd/build/l3fwd
 	scripts gcc frontend "$here"/test/*.sh
-	scripts gcc judges "$here"/judges/judge_*.sh
+	scripts gcc judges "$here"/judges/*.sh
 fi
 
 reports+=("the model's tests exercised $(coverage cmd) commands, $(coverage field) fields" \

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""judges/same_frames.py IS EXPECTED - two pcap files hold the same frames in the same order"""
+"""judges/lib/same_frames.py IS EXPECTED - two pcap files hold the same frames in the same order"""
 import sys
 
 import packets as p

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""judges/rule_frames.py OUT.pcap MAC SEED KIND=COUNT... - frames for steering rules, mixed
+"""judges/lib/rule_frames.py OUT.pcap MAC SEED KIND=COUNT... - frames for steering rules, mixed
 
 KIND is FAMILY:PROTO:PORT, as in 4:udp:1000=300; the port is the destination's.
 """

@@ -1,5 +1,5 @@
 #!/bin/bash
-# judges/build_l3fwd.sh DIR - DPDK's l3fwd from Debian's example source, as it is
+# judges/lib/build_l3fwd.sh DIR - DPDK's l3fwd from Debian's example source, as it is
 set -eu
 dir=$1
 examples=/usr/share/dpdk/examples

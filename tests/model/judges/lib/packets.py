@@ -1,4 +1,4 @@
-"""judges/packets.py - frames, pcap files and Toeplitz, for the judges' expectations
+"""judges/lib/packets.py - frames, pcap files and Toeplitz, for the judges' expectations
 
 Written from the RFCs and the Toeplitz definition alone: nothing here is shared with
 the model, so that both must be right to agree.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""judges/l3fwd_frames.py DIR MAC0 MAC1 COUNT SEED - input and expected output of l3fwd
+"""judges/lib/l3fwd_frames.py DIR MAC0 MAC1 COUNT SEED - input and expected output of l3fwd
 
 Writes to DIR: v4.cfg, v6.cfg (routes of mixed length to ports 0 and 1), in0.pcap and
 in1.pcap, and for each input what must leave by each port, in order: in0-out0.pcap ...

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""judges/rss_frames.py - frames for RSS, and which queue each must reach
+"""judges/lib/rss_frames.py - frames for RSS, and which queue each must reach
 
   make 4|6 OUT.pcap MAC COUNT SEED      UDP and TCP, random addresses and ports
   expect IN.pcap KEY ip|udp|l4 QUEUES   one line: frames of queue 0, 1, ...
