@@ -146,6 +146,9 @@ void cx_kernel_tx(struct cx_dev *dev, const void *frame, uint32_t len);
 
 /* Completions of a compressed queue may wait for company; cx_step() flushes them. */
 void cx_flush(struct cx_dev *dev);
+/* How many completions a compression session holds: fewer than @min are written one by one,
+ * @max (at most 64) end it. The enhanced layout never has more than 7. 0 = the default. */
+void cx_comp_limits(struct cx_dev *dev, unsigned min, unsigned max);
 
 void cx_clock_advance(struct cx_dev *dev, uint64_t ns); /* virtual clock only */
 uint64_t cx_clock_ns(const struct cx_dev *dev);		/* the 41-bit counter */
@@ -199,6 +202,8 @@ struct cx_stats {
 	uint64_t rx_frames, rx_bytes, rx[CX_RX_VERDICT_COUNT];
 	uint64_t cqes, mini_cqes, overruns;
 	uint64_t kernel_tx_frames;
+	uint64_t tx_oversize; /* longer than the MTU allows: not sent */
+	uint64_t tx_lost;     /* link down, or a drop fault */
 };
 const struct cx_stats *cx_stats(const struct cx_dev *dev);
 

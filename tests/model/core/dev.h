@@ -109,6 +109,7 @@ struct cx_wq {
 	struct cx_umem *ring_umem, *dbrec_umem;
 	uint32_t pdn;
 	uint16_t head; /* next entry the device takes */
+	uint16_t laps; /* times head passed 2^16: upper half of a record kept in 32 bits */
 	/* striding */
 	uint8_t log_strides;	  /* strides per entry */
 	uint8_t log_stride_bytes; /* bytes per stride */
@@ -129,6 +130,9 @@ struct cx_sq {
 	bool rung;	    /* a doorbell came since the last step */
 	uint64_t not_before_ns; /* fault: delay */
 	bool error_reported; /* completion mode 1: only the first error */
+	bool named;	     /* a doorbell named this queue, not only its page; uar.c sets it */
+	bool stale;	     /* the record still holds stale_record, from before the reset */
+	uint32_t stale_record;
 };
 
 struct cx_rq {
@@ -262,6 +266,9 @@ void cx_cq_closed(struct cx_cq *cq);  /* frees session and withhold */
 /* Runs an SQ up to its doorbell record, at most @budget WQEs. Return: WQEs done. */
 unsigned cx_sq_run(struct cx_dev *dev, struct cx_sq *sq, unsigned budget);
 void cx_sq_reset(struct cx_sq *sq); /* RST: head 0, nothing pending */
+/* After MODIFY to ERR: flush errors for what is posted. */
+void cx_sq_flush(struct cx_dev *dev, struct cx_sq *sq);
+void cx_rq_flush(struct cx_dev *dev, struct cx_rq *rq);
 enum cx_rx_verdict cx_rq_deliver(struct cx_dev *dev, struct cx_rq *rq, const struct cx_pkt *pkt);
 void cx_rq_reset(struct cx_rq *rq);
 
@@ -354,6 +361,7 @@ struct cx_dev {
 	uint16_t mtu, device_id;
 	bool up, fatal, held, withholding;
 	uint8_t fault_vendor; /* while not 0: vendor syndrome of error completions */
+	uint8_t comp_min, comp_max; /* cx_comp_limits(); 0 = the default */
 	uint64_t clock_ns; /* virtual clock */
 	/* lists that step() walks; arrays of pointers, rebuilt when objects come and go */
 	struct cx_uar **uars;
