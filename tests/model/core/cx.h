@@ -210,6 +210,9 @@ const struct cx_stats *cx_stats(const struct cx_dev *dev);
 /* Text, one object a line ("CQ 0x41 uid 3 log_size 10 ci 5 pi 9 armed"); for `cxmodel stat`. */
 void cx_dump(const struct cx_dev *dev, void (*line)(void *arg, const char *text), void *arg);
 
+/* Every capability: "hca.log_max_cq_sz=22 documented: source", from caps.def and the overrides. */
+void cx_caps_dump(const struct cx_dev *dev, void (*line)(void *arg, const char *text), void *arg);
+
 /* Which commands, fields and refusals were ever exercised in this process: "cmd CREATE_CQ",
  * "field cqc.log_cq_size", "refuse cqc.log_cq_size". For the test suite's closing figure. */
 void cx_coverage(void (*line)(void *arg, const char *text), void *arg);

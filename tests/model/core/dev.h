@@ -230,11 +230,14 @@ enum cx_dest_type { CX_DEST_KERNEL, CX_DEST_DROP, CX_DEST_TIR };
 struct cx_dest {
 	enum cx_dest_type type;
 	struct cx_tir *tir;
+	uint32_t flow_tag; /* of the path that led here */
 };
 #define CX_DEST_MAX 8
 /* Walks the receive tables from the root. Sets tag and metadata, counts. Return: number of
  * destinations, at least 1. */
 unsigned cx_steer(struct cx_dev *dev, struct cx_pkt *pkt, struct cx_dest dest[CX_DEST_MAX]);
+/* Walks the transmit tables. Return: may the frame leave? True without such tables. */
+bool cx_steer_tx(struct cx_dev *dev, const uint8_t *frame, uint32_t len);
 
 /* ---- engines ---- */
 
@@ -331,6 +334,8 @@ struct cx_obj *cx_call_obj(struct cx_call *call, enum cx_obj_type type, uint32_t
 /* ---- capabilities: caps.def, queried by op_mod group ---- */
 
 uint32_t cx_cap(const struct cx_dev *dev, const char *name); /* "hca.log_max_cq_sz"; cold */
+/* 4096 bytes, or NULL when the device does not know the group; number: op_mod >> 1. */
+const uint8_t *cx_cap_group(const struct cx_dev *dev, unsigned number);
 /* The values that engines need often are copied here at start. */
 struct cx_limits {
 	uint8_t log_max_cq_size, log_max_wq_size, log_max_rqt_size, log_max_rmp;
