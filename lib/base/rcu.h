@@ -1,0 +1,24 @@
+/* base/rcu.h - the door to liburcu, QSBR flavour
+ *
+ * A worker is a reader: it registers once, reads published pointers freely within
+ * a turn of its loop, and ends every turn with rcu_turn(). Nothing it read may be
+ * used after that. The control thread publishes with rcu_publish() and frees what
+ * it replaced after rcu_wait(), when every worker has ended a turn since.
+ *
+ * A reader that blocks (sleeps in the kernel) goes offline first, so that nobody
+ * waits for it.
+ */
+#pragma once
+
+#define _LGPL_SOURCE 1 /* inline read side; allowed for any licence (urcu/static) */
+#include <urcu-qsbr.h>
+
+static inline void rcu_reader_start(void) { rcu_register_thread(); }
+static inline void rcu_reader_stop(void) { rcu_unregister_thread(); }
+static inline void rcu_turn(void) { rcu_quiescent_state(); }
+static inline void rcu_offline(void) { rcu_thread_offline(); }
+static inline void rcu_online(void) { rcu_thread_online(); }
+static inline void rcu_wait(void) { synchronize_rcu(); }
+
+#define rcu_read(p) rcu_dereference(p)
+#define rcu_publish(p, v) rcu_assign_pointer(p, v)

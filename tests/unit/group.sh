@@ -1,0 +1,16 @@
+# shellcheck shell=bash
+# tests/unit - the libraries, a file at a time; sourced by tests/run
+# shellcheck disable=SC2154 # top and BUILD_DIR are set by tests/run
+export ASAN_OPTIONS=abort_on_error=0:detect_leaks=1
+export UBSAN_OPTIONS=print_stacktrace=1
+
+mapfile -t unit < <(cd "$top/tests/unit" && basename -s .c -- test_*.c)
+for kind in gcc-asan clang; do
+	case $kind in
+	gcc-asan) build $kind -DSANITIZE=address,undefined || continue ;;
+	clang) build $kind -DCMAKE_C_COMPILER=clang -DCMAKE_C_STANDARD=17 || continue ;;
+	esac
+	for program in "${unit[@]}"; do
+		run_program "unit/$kind/$program" "$BUILD_DIR/$kind/tests/unit/$program"
+	done
+done

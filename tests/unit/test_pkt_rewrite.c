@@ -1,0 +1,120 @@
+/* unit/test_pkt_rewrite.c - what a forwarded packet looks like */
+
+#include "../test.h"
+
+#include <string.h>
+
+#include "../../lib/pkt/rewrite_hot.h"
+
+static const uint8_t macs[12] = { 2, 0, 0, 0, 0xb, 1, 2, 0, 0, 0, 0xb, 2 };
+
+static void fill_ip4(uint8_t frame[128], uint8_t ttl)
+{
+	uint8_t *ip = frame + 14;
+	be16_t c;
+
+	test_fill(frame, 128);
+	ip[0] = 0x45;
+	ip[8] = ttl;
+	memset(ip + 10, 0, 2);
+	c = csum_of(ip, 20);
+	memcpy(ip + 10, &c, 2);
+}
+
+static void ip4_loses_one_ttl_and_keeps_the_rest(void **state)
+{
+	uint8_t frame[128], was[128], *start;
+
+	(void)state;
+	for (int i = 0; i < 5000; i++) {
+		struct pkt_meta m = { .family = 4, .l3 = 14, .bytes = 100 };
+		uint8_t ttl = (uint8_t)(2 + test_below(254));
+
+		fill_ip4(frame, ttl);
+		memcpy(was, frame, sizeof(was));
+		assert_int_equal(pkt_rewrite(frame, &m, macs, &start), 114);
+		assert_ptr_equal(start, frame);
+		assert_memory_equal(frame, macs, 12);
+		assert_int_equal(frame[22], ttl - 1);
+		assert_true(csum_ip4_ok(frame + 14));
+		was[22] = frame[22];
+		memcpy(was + 24, frame + 24, 2);
+		assert_memory_equal(frame + 12, was + 12, sizeof(was) - 12);
+	}
+}
+
+/* RFC 1624 section 3: 0xfeff becomes 0x0000, never 0xffff. */
+static void checksum_feff_becomes_plus_zero(void **state)
+{
+	uint8_t ip[20] = { 0x45, 0, 0, 0, 0, 0, 0, 0, 64, 17 };
+	be16_t c;
+
+	(void)state;
+	/* Choose the ID so that the checksum comes out as 0xfeff. */
+	for (uint32_t id = 0; id <= 0xffff; id++) {
+		ip[4] = (uint8_t)(id >> 8);
+		ip[5] = (uint8_t)id;
+		memset(ip + 10, 0, 2);
+		c = csum_of(ip, sizeof(ip));
+		if (from_be16(c) == 0xfeff)
+			break;
+	}
+	assert_int_equal(from_be16(c), 0xfeff);
+	memcpy(ip + 10, &c, 2);
+	pkt_decrement_ip4((void *)ip);
+	assert_int_equal(ip[10] << 8 | ip[11], 0x0000);
+	assert_true(csum_ip4_ok(ip));
+}
+
+static void ip6_loses_one_hop_and_keeps_the_rest(void **state)
+{
+	uint8_t frame[128], was[128], *start;
+	struct pkt_meta m = { .family = 6, .l3 = 14, .bytes = 60 };
+
+	(void)state;
+	test_fill(frame, sizeof(frame));
+	frame[21] = 64;
+	memcpy(was, frame, sizeof(was));
+	assert_int_equal(pkt_rewrite(frame, &m, macs, &start), 74);
+	assert_int_equal(frame[21], 63);
+	was[21] = 63;
+	memcpy(was, macs, 12);
+	assert_memory_equal(frame, was, sizeof(was));
+}
+
+static void short_packets_leave_with_fresh_padding(void **state)
+{
+	uint8_t frame[128], *start;
+	struct pkt_meta m = { .family = 4, .l3 = 14, .bytes = 30 };
+
+	(void)state;
+	fill_ip4(frame, 9);
+	assert_int_equal(pkt_rewrite(frame, &m, macs, &start), 60);
+	for (int i = 44; i < 60; i++)
+		assert_int_equal(frame[i], 0);
+}
+
+static void a_priority_tag_is_taken_out(void **state)
+{
+	uint8_t frame[128], *start;
+	struct pkt_meta m = { .family = 6, .l3 = 18, .bytes = 60 };
+
+	(void)state;
+	test_fill(frame, sizeof(frame));
+	frame[16] = 0x86;
+	frame[17] = 0xdd;
+	assert_int_equal(pkt_rewrite(frame, &m, macs, &start), 74);
+	assert_ptr_equal(start, frame + 4);
+	assert_memory_equal(start, macs, 12);
+	assert_int_equal(start[12] << 8 | start[13], 0x86dd);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(ip4_loses_one_ttl_and_keeps_the_rest),
+	cmocka_unit_test(checksum_feff_becomes_plus_zero),
+	cmocka_unit_test(ip6_loses_one_hop_and_keeps_the_rest),
+	cmocka_unit_test(short_packets_leave_with_fresh_padding),
+	cmocka_unit_test(a_priority_tag_is_taken_out),
+};
+
+int main(void) { return cmocka_run_group_tests(tests, NULL, NULL); }
