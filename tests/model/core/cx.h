@@ -96,6 +96,10 @@ enum cx_status {
 enum cx_status cx_cmd(struct cx_dev *dev, const void *in, size_t in_len, void *out,
 		      size_t out_len);
 
+/* Event queues exist from the start, one for each completion vector; CREATE_CQ names one. */
+#define CX_COMP_VECTORS 8
+uint32_t cx_eqn(const struct cx_dev *dev, unsigned vector); /* its number, 0 = no such vector */
+
 /* ---- memory and doorbell pages, which a front end provides ---- */
 
 /**

@@ -28,6 +28,8 @@ static int start_parts(struct cx_dev *dev, const struct cx_conf *conf)
 	if (!rc)
 		rc = cx_objs_new(dev);
 	if (!rc)
+		rc = cx_eqs_new(dev);
+	if (!rc)
 		rc = cx_steering_new(dev);
 	return rc;
 }

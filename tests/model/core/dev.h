@@ -95,6 +95,7 @@ struct cx_cq {
 	struct cx_comp *session; /* cqe_comp.c; NULL without compression */
 	struct cx_withhold *withhold; /* cx_cqe_withhold() */
 	uint16_t period, max_count; /* moderation, stored */
+	uint8_t ctx[CX_BYTES(cqc)]; /* as given, for QUERY */
 };
 
 enum cx_wq_type { CX_WQ_LINKED = 0, CX_WQ_CYCLIC = 1, CX_WQ_LINKED_STRIDING = 2, CX_WQ_CYCLIC_STRIDING = 3 };
@@ -134,6 +135,7 @@ struct cx_sq {
 	bool named;	     /* a doorbell named this queue, not only its page; uar.c sets it */
 	bool stale;	     /* the record still holds stale_record, from before the reset */
 	uint32_t stale_record;
+	uint8_t ctx[CX_BYTES(sqc)]; /* as given, for QUERY; so below */
 };
 
 struct cx_rq {
@@ -147,17 +149,20 @@ struct cx_rq {
 	uint8_t ts_format;
 	bool vsd; /* 1 = VLAN tag is not stripped */
 	bool flush_in_error, delay_drop, scatter_fcs;
+	uint8_t ctx[CX_BYTES(rqc)];
 };
 
 struct cx_rmp {
 	struct cx_obj obj;
 	struct cx_wq wq;
 	enum cx_q_state state;
+	uint8_t ctx[CX_BYTES(rmpc)];
 };
 
 struct cx_tis {
 	struct cx_obj obj;
 	struct cx_td *td;
+	uint8_t ctx[CX_BYTES(tisc)];
 };
 struct cx_td { struct cx_obj obj; };
 struct cx_pd { struct cx_obj obj; };
@@ -182,6 +187,7 @@ struct cx_tir {
 	uint32_t inner_select;
 	uint8_t self_lb_block;
 	uint32_t (*toeplitz)[256]; /* rss.c: table made from key, 36 x 256, or NULL */
+	uint8_t ctx[CX_BYTES(tirc)];
 };
 
 struct cx_qcounter {
@@ -387,6 +393,7 @@ int cx_objs_new(struct cx_dev *dev); /* obj.c; after the caps, whose limits it r
 void cx_objs_free(struct cx_dev *dev);
 int cx_caps_new(struct cx_dev *dev, const char *const *overrides); /* caps.c: dev->cap, dev->lim */
 void cx_caps_free(struct cx_dev *dev);
+int cx_eqs_new(struct cx_dev *dev); /* cmd_cq.c; after cx_objs_new() */
 int cx_steering_new(struct cx_dev *dev); /* steer.c: dev->steering, may add kernel-owned objects */
 void cx_steering_free(struct cx_dev *dev);
 void cx_faults_free(struct cx_dev *dev);
