@@ -140,6 +140,7 @@ enum cx_rx_verdict {
 	CX_RX_NO_BUFFER, /* its queue had none: out_of_buffer counted */
 	CX_RX_DEAD,	 /* its queue is not ready, or the frame does not fit */
 	CX_RX_OVERSIZE,	 /* longer than the port's MTU allows */
+	CX_RX_LOST,	 /* by the fault script, or shorter than an Ethernet header */
 	CX_RX_VERDICT_COUNT
 };
 
