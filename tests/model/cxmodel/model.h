@@ -2,8 +2,12 @@
  *
  *   main.c      command line, start and stop order
  *   ports.c     port specification -> device, netdev, wire
+ *   dir.c       the directory: who owns it, what a killed owner left
  *   poll.c      the poller thread: step every device, poll wires and TAPs, back off
  *   control.c   control socket: one text line in, text out
+ *   commands.c  what those lines may say
+ *   ctl.c       the other end: `cxmodel ctl DIR COMMAND`
+ *   log.c       log lines: kept for `ctl log`, written by a thread of their own
  *   ../uverbs/server.c   clients: one thread per open context
  *
  * One lock guards every device, wire and the port list. A thread that wants it
@@ -23,34 +27,37 @@
 
 struct model_port {
 	struct model *model;
-	unsigned index;		/* N of uverbsN and mlx5_N */
+	unsigned index; /* N of uverbsN and mlx5_N */
 	struct cx_dev *dev;
 	struct wire *wire;
-	struct tap *tap;	/* NULL: no kernel side */
-	char rdma_name[32];	/* "mlx5_0" */
-	char pci[16];		/* "0000:03:00.0"; ports of one card share the device number */
-	char netdev[16];	/* as configured, "eth0" */
+	struct tap *tap;    /* NULL: no kernel side */
+	char rdma_name[32]; /* "mlx5_0" */
+	char pci[16];	 /* "0000:03:00.0"; ports of one card share the device number */
+	char netdev[16]; /* as configured, "eth0" */
 	char wire_spec[256];
 	uint8_t mac[6];
 	uint16_t mtu;
 	uint64_t node_guid, sys_image_guid;
-	void *server;		/* uverbs/server.c: what the kernel keeps per device */
-	unsigned card;		/* ports with the same number sit on one card */
-	bool admin_up;		/* the netdev is set up; true without a kernel side */
-	bool forced_down;	/* `ctl link PORT down` */
+	void *server;	  /* uverbs/server.c: what the kernel keeps per device */
+	unsigned card;	  /* ports with the same number sit on one card */
+	bool admin_up;	  /* the netdev is set up; true without a kernel side */
+	bool forced_down; /* `ctl link PORT down` */
 };
 
 enum model_poll { MODEL_POLL_NAP, MODEL_POLL_SPIN, MODEL_POLL_FIFO };
 
 struct model {
-	char dir[96];		/* sockets and the sysfs tree live here */
+	char dir[96]; /* sockets and the sysfs tree live here */
 	/* Ports come and go at run time: a slot is in use while its dev is set, and keeps its
 	 * index for life. Walk 0 .. n_ports and skip empty ones, with the lock held. */
 	struct model_port port[MODEL_PORTS];
 	unsigned n_ports;
 	enum model_poll poll;
 	bool verbose;
-	bool running; /* start is over: what a port refers to may come later */
+	bool no_tap;	   /* --notap: ports have no kernel side */
+	const char *netns; /* of netdevs without netns= of their own; NULL = ours */
+	int lock_fd;	   /* dir.c; held: this process owns the directory */
+	bool running;	   /* start is over: what a port refers to may come later */
 	pthread_mutex_t lock;
 	atomic_uint waiters;
 	atomic_bool stop;
@@ -60,11 +67,15 @@ struct model {
 	struct log_ring *log;	 /* log.c */
 };
 
-void model_lock(struct model *m);   /* any thread but the poller */
+/* Kernel's name for a port's netdev now ("" = none); renames are followed. Lock held. */
+void model_netdev(const struct model_port *port, char name[16]);
+
+void model_lock(struct model *m); /* any thread but the poller */
 void model_unlock(struct model *m);
 
 /* Log line of the process: to stderr with the time; also kept in a ring for `ctl log`. */
-void model_log(struct model *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void model_log(struct model *m, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* uverbs/server.c: accepts clients on DIR/uverbs.sock in threads of its own. */
 struct server;
@@ -77,7 +88,10 @@ void server_event(struct model_port *port, const struct cx_event *ev);
 int server_port_add(struct model_port *port);
 int server_port_del(struct model_port *port);
 /* "clients 2 handles 14 mappings 9 bytes 1048576", for `ctl stat` and the leak tests. Lock held. */
-struct server_stat { unsigned clients, handles, mappings, event_fds; uint64_t mapped_bytes; };
+struct server_stat {
+	unsigned clients, handles, mappings, event_fds;
+	uint64_t mapped_bytes;
+};
 void server_stat(struct model *m, struct server_stat *st);
 
 /* uverbs/sysfs.c: builds DIR/sys and DIR/dev, as the shim shows them to programs. Called
