@@ -3,6 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 build=$1
 
-files '*.c' | xargs -P "$(nproc)" -n 4 clang-tidy --quiet -p "$build" 2>&1 |
+# One file a run: several confuse the va_list checker of version 14.
+files '*.c' | xargs -P "$(nproc)" -n 1 clang-tidy --quiet -p "$build" 2>&1 |
 	grep -vE '^[0-9]+ warnings? generated|^Suppressed|^Use -header-filter'
 exit "${PIPESTATUS[1]}"
