@@ -222,7 +222,7 @@ static void stats_device(struct reply *r, const struct cx_stats *s)
 {
 	static const char *const verdict[CX_RX_VERDICT_COUNT] = {
 		"rx_down",	"rx_kernel", "rx_rule_drop", "rx_queued",
-		"rx_no_buffer", "rx_dead",   "rx_oversize",
+		"rx_no_buffer", "rx_dead",   "rx_oversize",  "rx_lost",
 	};
 	const struct {
 		const char *name;
