@@ -141,6 +141,7 @@ enum cx_rx_verdict cx_rq_stride(struct cx_rx_job *job);
 /* @byte_cnt, @wqe_counter and @wqe_id as they go into the completion. */
 bool cx_rq_complete(const struct cx_rx_job *job, uint32_t byte_cnt, uint16_t wqe_counter,
 		    uint16_t wqe_id);
+enum cx_rx_verdict cx_rq_die_with_cq(struct cx_dev *dev, struct cx_rq *rq);
 enum cx_rx_verdict cx_rq_no_buffer(const struct cx_rx_job *job);
 /* The frame is longer than a WQE: an error completion, and the queue goes on. */
 enum cx_rx_verdict cx_rq_too_long(struct cx_rx_job *job, uint32_t room);

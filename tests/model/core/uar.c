@@ -99,6 +99,7 @@ static void send_doorbell(struct cx_dev *dev, const struct cx_uar *uar, uint64_t
 	dev->stats.doorbells++;
 	if (!sq)
 		return;
+	sq->named = true;
 	if (uar->n_sqs > 1)
 		ring_page(dev, uar);
 	else
