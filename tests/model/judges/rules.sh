@@ -54,7 +54,7 @@ run() # WHAT DEVARGS
 	equal "$what: queue 1" "$(tp_xstat 0 rx_q1_packets)" $((queue4 + queue6))
 	equal "$what: marked 0x1234" "$(marks 0x1234)" $mark4
 	equal "$what: marked 0xabcde" "$(marks 0xabcde)" $mark6
-	equal "$what: to the kernel" "$(stat_of eth0 rx_kernel)" $rest
+	equal "$what: to the kernel" "$(count_of eth0 rx_kernel)" $rest
 	testpmd_quit
 	model_stop
 }

@@ -1,7 +1,7 @@
-/* test/coverage.c - every test program says at exit what it exercised
+/* test/coverage.c - every test program, and cxmodel, says at exit what it exercised
  *
- * With CX_COVERAGE_DIR set, the lines of cx_coverage() go to a file of this
- * process in that directory; tests/run adds them up. Linked into each test.
+ * With CX_COVERAGE_DIR set, the lines of cx_coverage() go to a file of its own in that
+ * directory; tests/run adds them up. Nothing else happens here.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,11 +19,14 @@ __attribute__((destructor)) static void write_coverage(void)
 	const char *dir = getenv("CX_COVERAGE_DIR");
 	char path[512];
 	FILE *out;
+	int fd;
 
 	if (!dir)
 		return;
-	snprintf(path, sizeof(path), "%s/test.%ld", dir, (long)getpid());
-	out = fopen(path, "w");
+	/* Not the process number: tests run in namespaces where it repeats. */
+	snprintf(path, sizeof(path), "%s/XXXXXX", dir);
+	fd = mkstemp(path);
+	out = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!out) {
 		perror(path);
 		return;

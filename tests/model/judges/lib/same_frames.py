@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""judges/lib/same_frames.py IS EXPECTED - two pcap files hold the same frames in the same order"""
+"""judges/lib/same_frames.py IS EXPECTED... - a pcap file holds the frames of the others, in order"""
 import sys
 
 import packets as p
 
 
 def main():
-    is_, expected = p.read_pcap(sys.argv[1]), p.read_pcap(sys.argv[2])
+    is_ = p.read_pcap(sys.argv[1])
+    expected = [frame for path in sys.argv[2:] for frame in p.read_pcap(path)]
     for n, (one, other) in enumerate(zip(is_, expected)):
         if one != other:
             at = next((i for i, (a, b) in enumerate(zip(one, other)) if a != b),

@@ -48,7 +48,7 @@ tp()
 	wait_for 30 "testpmd: $1" tp_prompted $((prompts + 1))
 	kill -0 "$tp_pid" 2>/dev/null || testpmd_died
 	tp_out=$(tail -c "+$((before + 1))" "$tp_log" | tr -d '\0')
-	printf '%s\n' "$tp_out" | sed 's/^/  | /'
+	printf '%s\n' "$tp_out" | sed 's,^,  | ,' >&2
 }
 
 tp_number()
@@ -67,7 +67,7 @@ tp_received() # PORT
 # An extended statistic of a port, by name.
 tp_xstat() # PORT NAME
 {
-	tp "show port xstats $1" >&2
+	tp "show port xstats $1"
 	printf '%s\n' "$tp_out" | sed -n "s/^$2: //p"
 }
 
@@ -81,4 +81,9 @@ testpmd_quit()
 	exec 7>&-
 	[ $rc = 0 ] || tail -n 30 "$tp_log"
 	equal 'exit status of testpmd' $rc 0
+}
+
+tp_has() # PORT COUNT: has received that many
+{
+	[ "$(tp_received "$1")" -ge "$2" ]
 }
