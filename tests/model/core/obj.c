@@ -107,13 +107,17 @@ static bool grow(struct cx_space *s, uint32_t want)
 	return true;
 }
 
-/* The first of @n free rows in [from, to), or 0, which is never a number. */
+/* The first of @n free rows in [from, to), or 0, which is never a number. A range of four or
+ * more starts at a multiple of four: QUERY_FLOW_COUNTER of many counters needs that. */
 static uint32_t find_run(const struct cx_space *s, uint32_t from, uint32_t to, uint32_t n)
 {
 	uint32_t run = 0;
 
 	for (uint32_t i = from; i < to; i++) {
-		run = s->obj[i] ? 0 : run + 1;
+		if (s->obj[i] || (!run && n >= 4 && i % 4))
+			run = 0;
+		else
+			run++;
 		if (run == n)
 			return i + 1 - n;
 	}
