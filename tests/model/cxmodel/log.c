@@ -24,14 +24,15 @@ struct log_ring {
 	bool stop;
 	struct timespec start;
 	char *line[RING_LINES];
-	uint64_t next;	  /* number of the line to come */
-	uint64_t written; /* lines given to stderr, or lost */
+	bool note[RING_LINES]; /* kept, but not written */
+	uint64_t next;	       /* number of the line to come */
+	uint64_t written;      /* lines given to stderr, or lost */
 	/* A program that errs in a loop errs in the same words. */
 	char last[LINE_MAX_BYTES];
 	uint64_t repeats;
 };
 
-static void put(struct log_ring *l, const char *text)
+static void put(struct log_ring *l, const char *text, bool note)
 {
 	struct timespec now;
 	long us;
@@ -43,6 +44,7 @@ static void put(struct log_ring *l, const char *text)
 	free(*slot);
 	if (asprintf(slot, "%ld.%06ld %s", us / 1000000, us % 1000000, text) < 0)
 		*slot = NULL;
+	l->note[l->next % RING_LINES] = note;
 	l->next++;
 	pthread_cond_signal(&l->more);
 }
@@ -56,28 +58,46 @@ static void put_repeats(struct log_ring *l)
 	snprintf(text, sizeof(text), "last line came %llu times more",
 		 (unsigned long long)l->repeats);
 	l->repeats = 0;
-	put(l, text);
+	put(l, text, false);
 }
 
-void model_log(struct model *m, const char *fmt, ...)
+static void add(struct model *m, bool note, const char *fmt, va_list ap)
+	__attribute__((format(printf, 3, 0)));
+
+static void add(struct model *m, bool note, const char *fmt, va_list ap)
 {
 	char text[LINE_MAX_BYTES];
-	va_list ap;
 
 	if (!m->log)
 		return;
-	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
 	pthread_mutex_lock(&m->log->lock);
 	if (!strcmp(text, m->log->last)) {
 		m->log->repeats++;
 	} else {
 		put_repeats(m->log);
-		put(m->log, text);
+		put(m->log, text, note);
 		memcpy(m->log->last, text, strlen(text) + 1);
 	}
 	pthread_mutex_unlock(&m->log->lock);
+}
+
+void model_log(struct model *m, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add(m, false, fmt, ap);
+	va_end(ap);
+}
+
+void model_note(struct model *m, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add(m, !m->verbose, fmt, ap);
+	va_end(ap);
 }
 
 /* Copies the next line out; "" when there is none. Lock held. */
@@ -94,7 +114,8 @@ static void take(struct log_ring *l, char text[LINE_MAX_BYTES + 64])
 		l->written = oldest;
 		return;
 	}
-	line = l->line[l->written++ % RING_LINES];
+	line = l->note[l->written % RING_LINES] ? NULL : l->line[l->written % RING_LINES];
+	l->written++;
 	if (line)
 		snprintf(text, LINE_MAX_BYTES + 64, "%s\n", line);
 }

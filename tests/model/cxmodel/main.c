@@ -300,7 +300,7 @@ static int run(struct model *m, const struct options *o, const sigset_t *ends)
 	say_ready(m, o->ready_fd);
 	while (sigwait(ends, &sig) != 0)
 		;
-	model_log(m, "stopping: %s", strsignal(sig));
+	model_note(m, "stopping: %s", strsignal(sig));
 	stop(m);
 	return 0;
 }

@@ -537,8 +537,8 @@ void port_link_update(struct model_port *p)
 
 	if (!p->dev || cx_link_up(p->dev) == up)
 		return;
-	model_log(p->model, "%s: %s: link %s", p->rdma_name, p->netdev,
-		  up ? "up" : "down");
+	model_note(p->model, "%s: %s: link %s", p->rdma_name, p->netdev,
+		   up ? "up" : "down");
 	cx_link_set(p->dev, up);
 }
 
