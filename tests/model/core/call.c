@@ -110,6 +110,9 @@ static uint32_t in_use_syndrome(const struct cx_call *call)
 
 enum cx_status cx_call_unused(struct cx_call *call, const struct cx_obj *obj, const char *field)
 {
+	if (obj->uid == CX_UID_SHARED && call->uid && call->uid != CX_UID_SHARED)
+		return cx_refuse(call, CX_ST_BAD_RES, field, "%s 0x%x belongs to all",
+				 cx_obj_type_name(obj->type), obj->num);
 	if (!obj->refs)
 		return CX_ST_OK;
 	cx_refuse(call, CX_ST_BAD_RES_STATE, field, "%s 0x%x is in use (%u references)",

@@ -106,7 +106,8 @@ static enum cx_status check_caller(struct cx_call *call, const struct cx_cmd *cm
 {
 	if (call->dev->fatal && !takes_away(cmd))
 		return cx_refuse(call, CX_ST_INTERNAL, "device", "is in the fatal state");
-	if (call->uid && !cx_obj_get(call->dev, CX_UCTX, call->uid, 0))
+	if (call->uid && call->uid != CX_UID_SHARED &&
+	    !cx_obj_get(call->dev, CX_UCTX, call->uid, 0))
 		return cx_refuse(call, CX_ST_BAD_PARAM, "uid", "there is no UCTX %u", call->uid);
 	return CX_ST_OK;
 }

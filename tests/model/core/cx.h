@@ -60,6 +60,7 @@ struct cx_conf {
 	uint8_t mac[6];
 	uint16_t mtu;		/* payload, 1500; frames up to mtu + 22 pass, larger ones are dropped and counted */
 	uint16_t device_id;	/* 0x101d = ConnectX-6 Dx */
+	uint64_t system_image_guid; /* of the card, in QUERY_NIC_VPORT_CONTEXT; 0 = from the MAC */
 	const char *const *caps; /* "hca.cqe_compression=0", NULL at the end; overrides of caps.def */
 };
 
@@ -86,11 +87,16 @@ enum cx_status {
 	CX_ST_BAD_OUT_LEN = 0x51,
 };
 
+/* The owner of what the kernel makes for all programs to use, as its counter sets. Source: kernel
+ * mlx5_ifc.h, MLX5_SHARED_RESOURCE_UID. */
+#define CX_UID_SHARED 0xffff
+
 /**
  * cx_cmd() - execute one command
  *
- * The uid in the input header says who asks: 0 is the kernel, any other value
- * must come from CREATE_UCTX. The output is always filled (status, syndrome).
+ * The uid in the input header says who asks: 0 is the kernel, CX_UID_SHARED the kernel
+ * on behalf of all, any other value must come from CREATE_UCTX. The output is always
+ * filled (status, syndrome).
  * Return: the status, also found in the first byte of @out.
  */
 enum cx_status cx_cmd(struct cx_dev *dev, const void *in, size_t in_len, void *out,

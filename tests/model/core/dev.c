@@ -17,6 +17,7 @@ static void configure(struct cx_dev *dev, const struct cx_conf *conf, const stru
 	memcpy(dev->mac, conf->mac, sizeof(dev->mac));
 	dev->mtu = conf->mtu ? conf->mtu : 1500;
 	dev->device_id = conf->device_id ? conf->device_id : 0x101d;
+	dev->system_image_guid = conf->system_image_guid;
 	if (ops)
 		dev->ops = *ops;
 }

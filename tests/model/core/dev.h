@@ -355,6 +355,20 @@ struct cx_limits {
 
 /* ---- the device ---- */
 
+/* QUERY_VPORT_COUNTER: frames and bytes by destination address */
+enum cx_cast { CX_UNICAST, CX_MULTICAST, CX_BROADCAST, CX_CAST_COUNT };
+struct cx_vport_count { uint64_t packets[CX_CAST_COUNT], octets[CX_CAST_COUNT]; };
+
+static inline void cx_vport_count(struct cx_vport_count *c, const uint8_t *frame, uint32_t len)
+{
+	enum cx_cast cast = !(frame[0] & 1)				    ? CX_UNICAST
+			    : memcmp(frame, "\377\377\377\377\377\377", 6) ? CX_MULTICAST
+									    : CX_BROADCAST;
+
+	c->packets[cast]++;
+	c->octets[cast] += len;
+}
+
 struct cx_objs; /* obj.c: per type a number map and a pointer table */
 struct cx_faults;
 struct cx_steering; /* steer.c: tables, groups, entries */
@@ -368,9 +382,11 @@ struct cx_dev {
 	struct cx_faults *faults;
 	struct cx_steering *steering;
 	struct cx_stats stats;
+	struct cx_vport_count vport_rx, vport_tx;
 	unsigned trace;
 	uint8_t mac[6];
 	uint16_t mtu, device_id;
+	uint64_t system_image_guid; /* 0 = from the MAC */
 	bool up, fatal, held, withholding;
 	uint8_t fault_vendor; /* while not 0: vendor syndrome of error completions */
 	uint8_t comp_min, comp_max; /* cx_comp_limits(); 0 = the default */

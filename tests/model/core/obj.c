@@ -38,7 +38,7 @@ static const struct {
 /* Widest field that carries the number; source: rqc.counter_set_id has 8 bits, the uid of a
  * command 16, c_eqn 8 (kernel include/linux/mlx5/mlx5_ifc.h); all others 24 or 32. */
 static const struct { uint32_t first, last; } spaces[CX_SPACE_COUNT] = {
-	[CX_SPACE_UCTX] = { 0x1, 0xffff },
+	[CX_SPACE_UCTX] = { 0x1, CX_UID_SHARED - 1 },
 	[CX_SPACE_UMEM] = { 0x10, CX_NUM_MAX },
 	[CX_SPACE_UAR] = { 0x20, CX_NUM_MAX },
 	[CX_SPACE_PD] = { 0x30, CX_NUM_MAX },
@@ -186,7 +186,7 @@ void cx_obj_del(struct cx_dev *dev, struct cx_obj *obj)
  * (kernel drivers/infiniband/hw/mlx5/devx.c, QUERY_EQN). Anything else belongs to its maker. */
 static bool may_see(const struct cx_obj *obj, uint16_t uid)
 {
-	return !uid || obj->uid == uid || obj->type == CX_EQ;
+	return !uid || obj->uid == uid || obj->uid == CX_UID_SHARED || obj->type == CX_EQ;
 }
 
 struct cx_obj *cx_obj_get(const struct cx_dev *dev, enum cx_obj_type type, uint32_t num,

@@ -90,6 +90,7 @@ static enum cx_rx_verdict receive(struct cx_dev *dev, struct cx_pkt *pkt, const 
 		return CX_RX_LOST;
 	if (!fits_port(dev, len))
 		return CX_RX_OVERSIZE;
+	cx_vport_count(&dev->vport_rx, frame, len);
 	cx_parse(pkt, frame, len);
 	pkt->clock = cx_clock_ns(dev);
 	return steer(dev, pkt);
@@ -115,6 +116,7 @@ void cx_kernel_tx(struct cx_dev *dev, const void *frame, uint32_t len)
 	if (cx_fault_drop(dev, false) || !cx_steer_tx(dev, frame, len))
 		return;
 	dev->stats.kernel_tx_frames++;
+	cx_vport_count(&dev->vport_tx, frame, len);
 	if (dev->ops.wire_tx)
 		dev->ops.wire_tx(dev->ops.arg, frame, len);
 }

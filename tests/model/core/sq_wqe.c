@@ -52,6 +52,7 @@ void cx_transmit(struct cx_dev *dev, const uint8_t *frame, uint32_t len)
 	}
 	dev->stats.tx_frames++;
 	dev->stats.tx_bytes += len;
+	cx_vport_count(&dev->vport_tx, frame, len);
 	if (dev->ops.wire_tx)
 		dev->ops.wire_tx(dev->ops.arg, frame, len);
 }
