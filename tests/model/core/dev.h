@@ -400,7 +400,7 @@ struct cx_dev {
 	bool lists_stale; /* objects came or went: rebuild uars and sqs before use */
 	bool sq_pending;  /* an SQ is rung, or was left with work */
 	unsigned uar_turn; /* pages without queues are looked at every 256th pass */
-	uint8_t key_variant; /* of the last key made */
+	uint32_t keys_made;  /* gives each key its low byte */
 };
 
 /* Parts with a life of their own; cx_dev_new() calls the first of each pair in this order,

@@ -72,6 +72,15 @@ uint8_t *cx_umem_at(const struct cx_umem *umem, uint64_t offset, uint64_t len)
 
 /* ---- keys ---- */
 
+/* Odd steps, and another one every 256 keys: the next key with the same number has another low
+ * byte, also when numbers come round after 256 or 512 of them. A stale key is refused. */
+static uint8_t fresh_variant(struct cx_dev *dev)
+{
+	uint32_t n = dev->keys_made++;
+
+	return (uint8_t)(n * 0x35 + (n >> 8) * 0x6b + 0x5a);
+}
+
 int cx_mkey_new(struct cx_dev *dev, uint16_t uid, uint32_t pdn, uint8_t *base, uint64_t iova,
 		uint64_t len, uint32_t access, struct cx_umem *umem, struct cx_mkey **ret)
 {
@@ -91,8 +100,7 @@ int cx_mkey_new(struct cx_dev *dev, uint16_t uid, uint32_t pdn, uint8_t *base, u
 		free(mkey);
 		return rc;
 	}
-	/* An odd step: the next key at this number differs, so a stale key is refused. */
-	mkey->variant = dev->key_variant += 0x35;
+	mkey->variant = fresh_variant(dev);
 	pd->refs++;
 	if (umem)
 		umem->obj.refs++;

@@ -99,6 +99,14 @@ static void show_log(const struct direct *d)
 		print_error("log: %s\n", d->log.at[i]);
 }
 
+void d_assert_ok(const struct direct *d, enum cx_status st)
+{
+	if (st == CX_ST_OK)
+		return;
+	show_log(d);
+	fail_msg("status 0x%x", st);
+}
+
 void d_assert_log(const struct direct *d, const char *text)
 {
 	if (in_log(d, text))
@@ -226,8 +234,9 @@ uint16_t d_uctx(struct direct *d)
 	uint8_t in[CX_BYTES(create_uctx_in)] = { 0 }, out[CX_BYTES(create_uctx_out)];
 	uint16_t uid = d->uid;
 
+	CX_SET(uctx, CX_AT(create_uctx_in, in, uctx), cap, 1); /* MLX5_UCTX_CAP_RAW_TX */
 	d->uid = 0;
-	assert_int_equal(d_cmd(d, D_CREATE_UCTX, in, sizeof(in), out, sizeof(out)), CX_ST_OK);
+	d_assert_ok(d, d_cmd(d, D_CREATE_UCTX, in, sizeof(in), out, sizeof(out)));
 	d->uid = uid;
 	return (uint16_t)CX_GET(create_uctx_out, out, uid);
 }
@@ -236,7 +245,7 @@ static uint32_t made(struct direct *d, uint16_t opcode)
 {
 	uint32_t num;
 
-	assert_int_equal(d_simple(d, opcode, 0, &num), CX_ST_OK);
+	d_assert_ok(d, d_simple(d, opcode, 0, &num));
 	return num;
 }
 
@@ -250,7 +259,7 @@ uint32_t d_tis(struct direct *d)
 	uint8_t *ctx = CX_AT(create_tis_in, in, ctx);
 
 	CX_SET(tisc, ctx, transport_domain, d->tdn);
-	assert_int_equal(d_cmd(d, D_CREATE_TIS, in, sizeof(in), out, sizeof(out)), CX_ST_OK);
+	d_assert_ok(d, d_cmd(d, D_CREATE_TIS, in, sizeof(in), out, sizeof(out)));
 	return (uint32_t)CX_GET(create_tis_out, out, tisn);
 }
 
@@ -309,7 +318,7 @@ uint8_t d_q_counter(struct direct *d)
 {
 	uint8_t in[CX_BYTES(alloc_q_counter_in)] = { 0 }, out[CX_BYTES(alloc_q_counter_out)];
 
-	assert_int_equal(d_cmd(d, D_ALLOC_Q_COUNTER, in, sizeof(in), out, sizeof(out)), CX_ST_OK);
+	d_assert_ok(d, d_cmd(d, D_ALLOC_Q_COUNTER, in, sizeof(in), out, sizeof(out)));
 	return (uint8_t)CX_GET(alloc_q_counter_out, out, counter_set_id);
 }
 
@@ -318,7 +327,7 @@ uint32_t d_out_of_buffer(struct direct *d, uint8_t counter)
 	uint8_t in[CX_BYTES(query_q_counter_in)] = { 0 }, out[CX_BYTES(query_q_counter_out)];
 
 	CX_SET(query_q_counter_in, in, counter_set_id, counter);
-	assert_int_equal(d_cmd(d, D_QUERY_Q_COUNTER, in, sizeof(in), out, sizeof(out)), CX_ST_OK);
+	d_assert_ok(d, d_cmd(d, D_QUERY_Q_COUNTER, in, sizeof(in), out, sizeof(out)));
 	return (uint32_t)CX_GET(query_q_counter_out, out, out_of_buffer);
 }
 
@@ -327,8 +336,7 @@ uint32_t d_flow_counter(struct direct *d)
 	uint8_t in[CX_BYTES(alloc_flow_counter_in)] = { 0 };
 	uint8_t out[CX_BYTES(alloc_flow_counter_out)];
 
-	assert_int_equal(d_cmd(d, D_ALLOC_FLOW_COUNTER, in, sizeof(in), out, sizeof(out)),
-			 CX_ST_OK);
+	d_assert_ok(d, d_cmd(d, D_ALLOC_FLOW_COUNTER, in, sizeof(in), out, sizeof(out)));
 	return (uint32_t)CX_GET(alloc_flow_counter_out, out, flow_counter_id);
 }
 
@@ -339,8 +347,7 @@ void d_flow_counter_read(struct direct *d, uint32_t id, uint64_t *packets, uint6
 	uint8_t *st = CX_AT(query_flow_counter_out, out, flow_statistics);
 
 	CX_SET(query_flow_counter_in, in, flow_counter_id, id);
-	assert_int_equal(d_cmd(d, D_QUERY_FLOW_COUNTER, in, sizeof(in), out, sizeof(out)),
-			 CX_ST_OK);
+	d_assert_ok(d, d_cmd(d, D_QUERY_FLOW_COUNTER, in, sizeof(in), out, sizeof(out)));
 	*packets = CX_GET(traffic_counter, st, packets);
 	*bytes = CX_GET(traffic_counter, st, octets);
 }

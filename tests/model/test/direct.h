@@ -74,6 +74,8 @@ struct direct {
 struct direct *d_open(const char *const *caps);
 void d_close(struct direct *d);
 unsigned d_run(struct direct *d); /* cx_step() until idle; units of work */
+/* Shows the log and fails the test when a command that must succeed did not. */
+void d_assert_ok(const struct direct *d, enum cx_status st);
 /* Fails the test when no line of the log holds all of @text; d_no_log() when one does. */
 void d_assert_log(const struct direct *d, const char *text);
 void d_assert_no_log(const struct direct *d, const char *text);

@@ -63,7 +63,7 @@ struct d_cq *d_cq(struct direct *d, const struct d_cq_conf *conf)
 {
 	struct d_cq *cq = NULL;
 
-	assert_int_equal(d_try_cq(d, conf, &cq), CX_ST_OK);
+	d_assert_ok(d, d_try_cq(d, conf, &cq));
 	return cq;
 }
 
@@ -192,7 +192,7 @@ struct d_sq *d_sq(struct direct *d, const struct d_sq_conf *conf)
 {
 	struct d_sq *sq = NULL;
 
-	assert_int_equal(d_try_sq(d, conf, &sq), CX_ST_OK);
+	d_assert_ok(d, d_try_sq(d, conf, &sq));
 	return sq;
 }
 
@@ -383,7 +383,7 @@ struct d_rq *d_rq(struct direct *d, const struct d_rq_conf *conf)
 {
 	struct d_rq *rq = NULL;
 
-	assert_int_equal(d_try_rq(d, conf, &rq), CX_ST_OK);
+	d_assert_ok(d, d_try_rq(d, conf, &rq));
 	return rq;
 }
 

@@ -48,7 +48,7 @@ uint32_t d_tir_rss(struct direct *d, const struct d_tir_conf *conf)
 {
 	uint32_t tirn;
 
-	assert_int_equal(d_try_tir(d, conf, &tirn), CX_ST_OK);
+	d_assert_ok(d, d_try_tir(d, conf, &tirn));
 	return tirn;
 }
 
@@ -79,7 +79,7 @@ uint32_t d_rqt(struct direct *d, const uint32_t *rqn, uint32_t n)
 {
 	uint32_t rqtn;
 
-	assert_int_equal(d_try_rqt(d, rqn, n, n, &rqtn), CX_ST_OK);
+	d_assert_ok(d, d_try_rqt(d, rqn, n, n, &rqtn));
 	return rqtn;
 }
 
@@ -106,8 +106,7 @@ uint32_t d_table(struct direct *d, uint8_t level, uint8_t log_size)
 
 	CX_SET(flow_table_context, ctx, level, level);
 	CX_SET(flow_table_context, ctx, log_size, log_size);
-	assert_int_equal(kernel_cmd(d, D_CREATE_FLOW_TABLE, in, sizeof(in), out, sizeof(out)),
-			 CX_ST_OK);
+	d_assert_ok(d, kernel_cmd(d, D_CREATE_FLOW_TABLE, in, sizeof(in), out, sizeof(out)));
 	return (uint32_t)CX_GET(create_flow_table_out, out, table_id);
 }
 
@@ -116,8 +115,7 @@ void d_root(struct direct *d, uint32_t table)
 	uint8_t in[CX_BYTES(set_flow_table_root_in)] = { 0 }, out[16];
 
 	CX_SET(set_flow_table_root_in, in, table_id, table);
-	assert_int_equal(kernel_cmd(d, D_SET_FLOW_TABLE_ROOT, in, sizeof(in), out, sizeof(out)),
-			 CX_ST_OK);
+	d_assert_ok(d, kernel_cmd(d, D_SET_FLOW_TABLE_ROOT, in, sizeof(in), out, sizeof(out)));
 }
 
 enum cx_status d_try_group(struct direct *d, uint32_t table, uint32_t first, uint32_t last,
@@ -144,7 +142,7 @@ uint32_t d_group(struct direct *d, uint32_t table, uint32_t first, uint32_t last
 {
 	uint32_t group;
 
-	assert_int_equal(d_try_group(d, table, first, last, enable, mask, &group), CX_ST_OK);
+	d_assert_ok(d, d_try_group(d, table, first, last, enable, mask, &group));
 	return group;
 }
 
@@ -182,7 +180,7 @@ enum cx_status d_try_rule(struct direct *d, uint32_t table, uint32_t group, uint
 void d_rule(struct direct *d, uint32_t table, uint32_t group, uint32_t index,
 	    const struct d_rule *rule)
 {
-	assert_int_equal(d_try_rule(d, table, group, index, rule), CX_ST_OK);
+	d_assert_ok(d, d_try_rule(d, table, group, index, rule));
 }
 
 enum cx_status d_rule_del(struct direct *d, uint32_t table, uint32_t index)
