@@ -1,0 +1,36 @@
+/* test/client/check.c - see check.h */
+#include "check.h"
+
+unsigned check_count, check_failures;
+
+bool check(bool ok, const char *fmt, ...)
+{
+	int saved = errno;
+	va_list args;
+
+	check_count++;
+	check_failures += !ok;
+	printf("%s ", ok ? "ok  " : "FAIL");
+	va_start(args, fmt);
+	vprintf(fmt, args);
+	va_end(args);
+	if (!ok)
+		printf(" (errno %d, %s)", saved, strerror(saved));
+	printf("\n");
+	fflush(stdout);
+	errno = saved;
+	return ok;
+}
+
+void check_skip(const char *what, const char *why)
+{
+	printf("skip %s: %s\n", what, why);
+	fflush(stdout);
+}
+
+int check_end(void)
+{
+	printf("%s: %u checks, %u failed\n", check_failures ? "SOME FAILED" : "ALL OK",
+	       check_count, check_failures);
+	return check_failures || !check_count;
+}

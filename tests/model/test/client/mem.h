@@ -1,0 +1,35 @@
+/* test/client/mem.h - what the memory programs (t_mem, t_fork, t_race) have in common
+ *
+ *   PROGRAM [--nobody] [--hugepages] [--device N]
+ *
+ * --nobody gives up root after the queues exist: then the preload library has no
+ * privilege either, which changes how it works (userfaultfd, /proc/self/map_files).
+ */
+#pragma once
+
+#define _GNU_SOURCE 1
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "check.h"
+#include "rig.h"
+
+#define PAGE 4096
+#define MIB  (1024 * 1024)
+
+extern struct rig rig;
+extern bool privileged, want_huge;
+
+bool mem_start(int argc, char **argv); /* false: nothing can be tried */
+int mem_end(void);		       /* closes, exit status */
+
+struct ibv_mr *reg(void *p, size_t len);
+char *pages(size_t n); /* private, anonymous */
+/* 64 bytes at @p, from program to device and back. */
+bool same(const struct ibv_mr *mr, void *p);
+/* Descriptors that the library keeps, and how much memory is behind them. */
+unsigned kept(uint64_t *bytes);
+/* Exit status, 1000 + signal, or -1. */
+int status_of(pid_t pid);
