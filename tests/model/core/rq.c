@@ -119,6 +119,7 @@ void cx_rq_fail(struct cx_dev *dev, struct cx_rq *rq, uint8_t syndrome, uint16_t
 	dev->stats.wqe_refusals++;
 	rq->state = CX_Q_ERR;
 	cx_rq_error_cqe(dev, rq, syndrome, wqe_counter);
+	dev->fault_vendor = 0; /* of this completion, not of the flush */
 	cx_event(dev, CX_EVENT_WQ_CATASTROPHIC, 0, &rq->obj);
 	left = posted(wq, &record);
 	if (wqe_counter == wq->head && left && left != UINT32_MAX)

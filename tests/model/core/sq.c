@@ -154,6 +154,7 @@ void cx_sq_fail(struct cx_dev *dev, struct cx_sq *sq, uint8_t syndrome, uint16_t
 	dev->stats.wqe_refusals++;
 	sq->state = CX_Q_ERR;
 	error_cqe(dev, sq, syndrome, wqe_counter);
+	dev->fault_vendor = 0; /* of this completion, not of the flush */
 	cx_event(dev, CX_EVENT_WQ_CATASTROPHIC, 0, &sq->obj);
 	skip_failed(sq, wqe_counter);
 	cx_sq_flush(dev, sq);
