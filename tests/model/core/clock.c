@@ -14,6 +14,12 @@ uint64_t cx_now_ns(const struct cx_dev *dev)
 	return dev->ops.now_ns ? dev->ops.now_ns(dev->ops.arg) : dev->clock_ns;
 }
 
-uint64_t cx_clock_ns(const struct cx_dev *dev) { return cx_now_ns(dev) & CLOCK_MASK; }
+uint64_t cx_clock_ns(const struct cx_dev *dev)
+{
+	return cx_now_ns(dev) & CLOCK_MASK;
+}
 
-void cx_clock_advance(struct cx_dev *dev, uint64_t ns) { dev->clock_ns += ns; }
+void cx_clock_advance(struct cx_dev *dev, uint64_t ns)
+{
+	dev->clock_ns += ns;
+}

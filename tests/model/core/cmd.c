@@ -68,14 +68,15 @@ enum cx_status cx_refuse(struct cx_call *call, enum cx_status status, const char
 }
 
 /* Says why, in the log only: the card tells a program no more about others' objects. */
-static void refuse_obj(struct cx_call *call, enum cx_obj_type type, uint32_t num, const char *field)
+static void refuse_obj(struct cx_call *call, enum cx_obj_type type, uint32_t num,
+		       const char *field)
 {
 	const struct cx_obj *obj = cx_obj_get(call->dev, type, num, 0);
 	const char *name = cx_obj_type_name(type);
 
 	if (obj)
-		cx_refuse(call, CX_ST_BAD_RES, field, "%s 0x%x belongs to uid %u", name, num,
-			  obj->uid);
+		cx_refuse(call, CX_ST_BAD_RES, field, "%s 0x%x belongs to uid %u", name,
+			  num, obj->uid);
 	else
 		cx_refuse(call, CX_ST_BAD_RES, field, "there is no %s 0x%x", name, num);
 }
@@ -108,18 +109,23 @@ static enum cx_status check_caller(struct cx_call *call, const struct cx_cmd *cm
 		return cx_refuse(call, CX_ST_INTERNAL, "device", "is in the fatal state");
 	if (call->uid && call->uid != CX_UID_SHARED &&
 	    !cx_obj_get(call->dev, CX_UCTX, call->uid, 0))
-		return cx_refuse(call, CX_ST_BAD_PARAM, "uid", "there is no UCTX %u", call->uid);
+		return cx_refuse(call, CX_ST_BAD_PARAM, "uid", "there is no UCTX %u",
+				 call->uid);
 	return CX_ST_OK;
 }
 
-static size_t least_bytes(const struct cx_layout *l) { return l ? l->bits / 8 : HEADER_BYTES; }
+static size_t least_bytes(const struct cx_layout *l)
+{
+	return l ? l->bits / 8 : HEADER_BYTES;
+}
 
 /* Longer is allowed (lists, larger answers of newer devices); its bits are checked below. */
 static enum cx_status check_lengths(struct cx_call *call, const struct cx_cmd *cmd)
 {
 	if (call->in_len < least_bytes(cmd->in))
-		return cx_refuse(call, CX_ST_BAD_IN_LEN, "in_len", "%zu bytes, at least %zu needed",
-				 call->in_len, least_bytes(cmd->in));
+		return cx_refuse(call, CX_ST_BAD_IN_LEN, "in_len",
+				 "%zu bytes, at least %zu needed", call->in_len,
+				 least_bytes(cmd->in));
 	if (call->out_len < least_bytes(cmd->out))
 		return cx_refuse(call, CX_ST_BAD_OUT_LEN, "out_len",
 				 "%zu bytes, at least %zu needed", call->out_len,
@@ -157,8 +163,8 @@ static enum cx_status serve(struct cx_call *call, const struct cx_cmd *cmd)
 
 	cx_cover("cmd", cmd->name);
 	if (cx_fault_cmd(call->dev, cmd->opcode, &st, &call->syndrome)) {
-		cx_log(call->dev, "%s uid %u: refused by the fault script: status 0x%x, syndrome "
-		       "0x%x", cmd->name, call->uid, st, call->syndrome);
+		cx_log(call->dev, "%s uid %u: fault script: status 0x%x, syndrome 0x%x",
+		       cmd->name, call->uid, st, call->syndrome);
 		return st;
 	}
 	st = check_caller(call, cmd);
@@ -168,13 +174,15 @@ static enum cx_status serve(struct cx_call *call, const struct cx_cmd *cmd)
 		st = check_reserved(call, cmd);
 	if (st != CX_ST_OK)
 		return st;
-	cx_layout_walk(cmd->in ? cmd->in : &header, call->in, call->in_len, cover_field, NULL);
+	cx_layout_walk(cmd->in ? cmd->in : &header, call->in, call->in_len, cover_field,
+		       NULL);
 	return cmd->run(call);
 }
 
 /* ---- the way in and out ---- */
 
-static void trace(struct cx_call *call, const struct cx_cmd *cmd, bool in, enum cx_status st)
+static void trace(struct cx_call *call, const struct cx_cmd *cmd, bool in,
+		  enum cx_status st)
 {
 	const struct cx_layout *l = in ? cmd->in : cmd->out;
 	const uint8_t *p = in ? call->in : call->out;
@@ -186,7 +194,8 @@ static void trace(struct cx_call *call, const struct cx_cmd *cmd, bool in, enum 
 	if (in)
 		snprintf(title, sizeof(title), "%s uid %u in:", cmd->name, call->uid);
 	else
-		snprintf(title, sizeof(title), "%s uid %u out, status 0x%x:", cmd->name, call->uid, st);
+		snprintf(title, sizeof(title), "%s uid %u out, status 0x%x:", cmd->name,
+			 call->uid, st);
 	if (l && (in || st == CX_ST_OK))
 		cx_trace_layout(call->dev, CX_TRACE_CMD, title, l, p, len);
 	else
@@ -200,8 +209,9 @@ static enum cx_status dispatch(struct cx_call *call)
 	enum cx_status st;
 
 	if (call->in_len < HEADER_BYTES)
-		return cx_refuse(call, CX_ST_BAD_IN_LEN, "in_len", "%zu bytes, at least %d needed",
-				 call->in_len, HEADER_BYTES);
+		return cx_refuse(call, CX_ST_BAD_IN_LEN, "in_len",
+				 "%zu bytes, at least %d needed", call->in_len,
+				 HEADER_BYTES);
 	call->uid = cx_be16(call->in + 2);
 	call->op_mod = cx_be16(call->in + 6);
 	cmd = find_cmd(cx_be16(call->in));
@@ -223,13 +233,19 @@ static void answer(struct cx_call *call, enum cx_status st)
 	cx_put_be32(head + 4, call->syndrome);
 	if (st != CX_ST_OK)
 		memset(call->out, 0, call->out_len);
-	memcpy(call->out, head, call->out_len < sizeof(head) ? call->out_len : sizeof(head));
+	memcpy(call->out, head,
+	       call->out_len < sizeof(head) ? call->out_len : sizeof(head));
 }
 
-enum cx_status cx_cmd(struct cx_dev *dev, const void *in, size_t in_len, void *out, size_t out_len)
+enum cx_status cx_cmd(struct cx_dev *dev, const void *in, size_t in_len, void *out,
+		      size_t out_len)
 {
-	struct cx_call call = { .dev = dev, .in = in, .in_len = in_len, .out = out,
-				.out_len = out_len, .name = "command" };
+	struct cx_call call = { .dev = dev,
+				.in = in,
+				.in_len = in_len,
+				.out = out,
+				.out_len = out_len,
+				.name = "command" };
 	enum cx_status st;
 
 	memset(out, 0, out_len);

@@ -22,7 +22,10 @@ static void lock(void)
 		;
 }
 
-static void unlock(void) { atomic_flag_clear_explicit(&set.lock, memory_order_release); }
+static void unlock(void)
+{
+	atomic_flag_clear_explicit(&set.lock, memory_order_release);
+}
 
 static uint64_t fnv(uint64_t hash, const char *s)
 {

@@ -11,7 +11,8 @@
 /* Largest message the capabilities allow (64 KiB) and one VLAN tag put in by the device. */
 #define TX_FRAME_BYTES (65536 + 64)
 
-static void configure(struct cx_dev *dev, const struct cx_conf *conf, const struct cx_ops *ops)
+static void configure(struct cx_dev *dev, const struct cx_conf *conf,
+		      const struct cx_ops *ops)
 {
 	snprintf(dev->name, sizeof(dev->name), "%s", conf->name ? conf->name : "cx");
 	memcpy(dev->mac, conf->mac, sizeof(dev->mac));
@@ -79,11 +80,20 @@ void cx_link_set(struct cx_dev *dev, bool up)
 	cx_event(dev, CX_EVENT_PORT_CHANGE, up ? 4 : 1, NULL);
 }
 
-bool cx_link_up(const struct cx_dev *dev) { return dev->up; }
+bool cx_link_up(const struct cx_dev *dev)
+{
+	return dev->up;
+}
 
-void cx_mtu_set(struct cx_dev *dev, uint16_t mtu) { dev->mtu = mtu; }
+void cx_mtu_set(struct cx_dev *dev, uint16_t mtu)
+{
+	dev->mtu = mtu;
+}
 
-void cx_mac_get(const struct cx_dev *dev, uint8_t mac[6]) { memcpy(mac, dev->mac, 6); }
+void cx_mac_get(const struct cx_dev *dev, uint8_t mac[6])
+{
+	memcpy(mac, dev->mac, 6);
+}
 
 /* ---- log and events ---- */
 
@@ -117,4 +127,7 @@ void cx_event(struct cx_dev *dev, uint8_t type, uint8_t subtype, const struct cx
 
 /* ---- figures ---- */
 
-const struct cx_stats *cx_stats(const struct cx_dev *dev) { return &dev->stats; }
+const struct cx_stats *cx_stats(const struct cx_dev *dev)
+{
+	return &dev->stats;
+}

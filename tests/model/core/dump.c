@@ -13,7 +13,10 @@ static const char *state_name(enum cx_q_state state)
 	return state == CX_Q_RDY ? "RDY" : state == CX_Q_RST ? "RST" : "ERR";
 }
 
-static uint32_t num_of(const void *obj) { return obj ? ((const struct cx_obj *)obj)->num : 0; }
+static uint32_t num_of(const void *obj)
+{
+	return obj ? ((const struct cx_obj *)obj)->num : 0;
+}
 
 /* The program owns the record and writes it at any time. */
 static uint32_t record(const volatile uint32_t *p)
@@ -28,12 +31,14 @@ static uint32_t record(const volatile uint32_t *p)
 
 static int wq_text(char *s, size_t size, const struct cx_wq *wq, unsigned dbrec)
 {
-	int n = snprintf(s, size, " log_size %u log_stride %u head %u posted %u", wq->log_size,
-			 wq->log_stride, wq->head, record(wq->dbrec + dbrec) & 0xffff);
+	int n = snprintf(s, size, " log_size %u log_stride %u head %u posted %u",
+			 wq->log_size, wq->log_stride, wq->head,
+			 record(wq->dbrec + dbrec) & 0xffff);
 
 	if (wq->type == CX_WQ_CYCLIC_STRIDING || wq->type == CX_WQ_LINKED_STRIDING)
-		n += snprintf(s + n, size - (size_t)n, " strides 2^%u of 2^%u bytes, next %u",
-			      wq->log_strides, wq->log_stride_bytes, wq->stride);
+		n += snprintf(s + n, size - (size_t)n,
+			      " strides 2^%u of 2^%u bytes, next %u", wq->log_strides,
+			      wq->log_stride_bytes, wq->stride);
 	return n;
 }
 
@@ -47,8 +52,8 @@ static void cq_text(char *s, size_t size, const struct cx_cq *cq)
 
 static void sq_text(char *s, size_t size, const struct cx_sq *sq)
 {
-	int n = snprintf(s, size, " %s cq 0x%x uar 0x%x", state_name(sq->state), num_of(sq->cq),
-			 num_of(sq->uar));
+	int n = snprintf(s, size, " %s cq 0x%x uar 0x%x", state_name(sq->state),
+			 num_of(sq->cq), num_of(sq->uar));
 
 	wq_text(s + n, size - (size_t)n, &sq->wq, 1);
 }
@@ -84,8 +89,8 @@ static void details(char *s, size_t size, const struct cx_obj *obj)
 		break;
 	case CX_MKEY:
 		snprintf(s, size, " key 0x%x pd 0x%x iova 0x%llx bytes %llu",
-			 obj->num << 8 | mkey->variant, mkey->pdn, (unsigned long long)mkey->iova,
-			 (unsigned long long)mkey->len);
+			 obj->num << 8 | mkey->variant, mkey->pdn,
+			 (unsigned long long)mkey->iova, (unsigned long long)mkey->len);
 		break;
 	case CX_CQ:
 		cq_text(s, size, (const void *)obj);
@@ -119,8 +124,8 @@ static bool dump_one(void *arg, struct cx_obj *obj)
 {
 	struct out *out = arg;
 	char text[256];
-	int n = snprintf(text, sizeof(text), "%s 0x%x uid %u", cx_obj_type_name(obj->type),
-			 obj->num, obj->uid);
+	int n = snprintf(text, sizeof(text), "%s 0x%x uid %u",
+			 cx_obj_type_name(obj->type), obj->num, obj->uid);
 
 	if (obj->refs)
 		n += snprintf(text + n, sizeof(text) - (size_t)n, " refs %u", obj->refs);
@@ -129,7 +134,8 @@ static bool dump_one(void *arg, struct cx_obj *obj)
 	return true;
 }
 
-void cx_dump(const struct cx_dev *dev, void (*line)(void *arg, const char *text), void *arg)
+void cx_dump(const struct cx_dev *dev, void (*line)(void *arg, const char *text),
+	     void *arg)
 {
 	struct out out = { line, arg };
 

@@ -56,7 +56,8 @@ static bool fires(struct cx_faults *f, enum kind kind, uint32_t what, struct fau
 	return false;
 }
 
-bool cx_fault_cmd(struct cx_dev *dev, uint16_t opcode, enum cx_status *status, uint32_t *syndrome)
+bool cx_fault_cmd(struct cx_dev *dev, uint16_t opcode, enum cx_status *status,
+		  uint32_t *syndrome)
 {
 	struct fault hit;
 
@@ -71,7 +72,8 @@ bool cx_fault_drop(struct cx_dev *dev, bool rx)
 {
 	struct fault hit;
 
-	return dev->faults && fires(dev->faults, rx ? KIND_DROP_RX : KIND_DROP_TX, 0, &hit);
+	return dev->faults &&
+	       fires(dev->faults, rx ? KIND_DROP_RX : KIND_DROP_TX, 0, &hit);
 }
 
 uint64_t cx_fault_delay_ns(const struct cx_dev *dev)
@@ -89,7 +91,17 @@ bool cx_fault_overrun(struct cx_dev *dev, uint32_t cqn)
 /* ---- the language ---- */
 
 enum key {
-	K_OP, K_NTH, K_STATUS, K_SYNDROME, K_TIMES, K_TYPE, K_NUM, K_VENDOR, K_CQ, K_US, K_COUNT
+	K_OP,
+	K_NTH,
+	K_STATUS,
+	K_SYNDROME,
+	K_TIMES,
+	K_TYPE,
+	K_NUM,
+	K_VENDOR,
+	K_CQ,
+	K_US,
+	K_COUNT
 };
 
 static const struct {
@@ -118,7 +130,8 @@ struct line {
 	size_t why_size;
 };
 
-static int complain(struct line *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static int complain(struct line *l, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 static int complain(struct line *l, const char *fmt, ...)
 {
 	int n = snprintf(l->why, l->why_size, "%s: ", l->verb);
@@ -150,8 +163,10 @@ static int add(struct line *l, struct fault fault)
 
 static int do_cmd(struct line *l)
 {
-	return add(l, (struct fault){ .kind = KIND_CMD, .what = (uint32_t)l->v[K_OP],
-				      .nth = l->v[K_NTH], .times = l->v[K_TIMES],
+	return add(l, (struct fault){ .kind = KIND_CMD,
+				      .what = (uint32_t)l->v[K_OP],
+				      .nth = l->v[K_NTH],
+				      .times = l->v[K_TIMES],
 				      .status = (uint8_t)l->v[K_STATUS],
 				      .syndrome = (uint32_t)l->v[K_SYNDROME] });
 }
@@ -159,7 +174,8 @@ static int do_cmd(struct line *l)
 static int do_drop(struct line *l)
 {
 	return add(l, (struct fault){ .kind = l->second ? KIND_DROP_TX : KIND_DROP_RX,
-				      .nth = l->v[K_NTH], .times = l->v[K_TIMES] });
+				      .nth = l->v[K_NTH],
+				      .times = l->v[K_TIMES] });
 }
 
 static struct cx_cq *cq_of(struct line *l)
@@ -178,7 +194,9 @@ static int do_overrun(struct line *l)
 
 	if (!cq)
 		return -EINVAL;
-	return add(l, (struct fault){ .kind = KIND_OVERRUN, .what = cq->obj.num, .nth = 1,
+	return add(l, (struct fault){ .kind = KIND_OVERRUN,
+				      .what = cq->obj.num,
+				      .nth = 1,
 				      .times = 1 });
 }
 
@@ -200,9 +218,11 @@ static int do_cqe(struct line *l)
 		return complain(l, "%s 0x%x is not ready", cx_obj_type_name(type), num);
 	dev->fault_vendor = (uint8_t)l->v[K_VENDOR];
 	if (type == CX_SQ)
-		cx_sq_fail(dev, sq, syndrome, sq->wq.head, "fault", "asked for by the script");
+		cx_sq_fail(dev, sq, syndrome, sq->wq.head, "fault",
+			   "asked for by the script");
 	else
-		cx_rq_fail(dev, rq, syndrome, rq->wq.head, "fault", "asked for by the script");
+		cx_rq_fail(dev, rq, syndrome, rq->wq.head, "fault",
+			   "asked for by the script");
 	dev->fault_vendor = 0;
 	return 0;
 }
@@ -296,8 +316,9 @@ static const struct verb {
 	unsigned may, must;  /* keys */
 	int (*run)(struct line *l);
 } verbs[] = {
-	{ "cmd", { NULL }, KEY(K_OP) | KEY(K_NTH) | KEY(K_SYNDROME) | KEY(K_TIMES), KEY(K_STATUS),
-	  do_cmd },
+	/* clang-format off */
+	{ "cmd", { NULL }, KEY(K_OP) | KEY(K_NTH) | KEY(K_SYNDROME) | KEY(K_TIMES),
+	  KEY(K_STATUS), do_cmd },
 	{ "cqe", { NULL }, KEY(K_VENDOR), KEY(K_TYPE) | KEY(K_NUM) | KEY(K_SYNDROME), do_cqe },
 	{ "link", { "up", "down" }, 0, 0, do_link },
 	{ "fatal", { NULL }, 0, 0, do_fatal },
@@ -307,6 +328,7 @@ static const struct verb {
 	{ "drop", { "rx", "tx" }, KEY(K_TIMES), KEY(K_NTH), do_drop },
 	{ "overrun", { NULL }, 0, KEY(K_CQ), do_overrun },
 	{ "clear", { NULL }, 0, 0, do_clear },
+	/* clang-format on */
 };
 
 /* ---- parser ---- */
@@ -352,7 +374,8 @@ static int pair(struct line *l, const struct verb *verb, const char *token)
 	if (l->seen & KEY(key))
 		return complain(l, "%s is there twice", keys[key].name);
 	l->seen |= KEY(key);
-	return key == K_TYPE ? queue_type(l, token, is + 1) : number(l, key, token, is + 1);
+	return key == K_TYPE ? queue_type(l, token, is + 1)
+			     : number(l, key, token, is + 1);
 }
 
 static int word(struct line *l, const struct verb *verb, const char *token)

@@ -6,20 +6,18 @@
 /* ---- the tables, from the same lines as the constants in layout.h ---- */
 
 /* The last row only keeps an empty structure legal C; it is not counted. */
+/* clang-format off */
 #define CX_BEGIN(s, bits) static const struct cx_layout_field fields_##s[] = {
 #define CX_FIELD(s, f, off, width) { #f, (off), (width), NULL, false },
-#define CX_SUB(s, f, off, sub)                                                           \
-	{ #f, (off), CX_##sub##__SIZE_BITS, &cx_layout_##sub, false },
-#define CX_TAIL(s, f, off, sub)                                                          \
-	{ #f, (off), CX_##sub##__SIZE_BITS, &cx_layout_##sub, true },
-#define CX_END(s)                                                                        \
-	{ NULL, 0, 0, NULL, false }                                                      \
-	}                                                                                \
-	;                                                                                \
-	const struct cx_layout cx_layout_##s = {                                         \
-		#s, CX_##s##__SIZE_BITS, fields_##s,                                     \
-		sizeof(fields_##s) / sizeof(fields_##s[0]) - 1                           \
+#define CX_SUB(s, f, off, sub) { #f, (off), CX_##sub##__SIZE_BITS, &cx_layout_##sub, false },
+#define CX_TAIL(s, f, off, sub) { #f, (off), CX_##sub##__SIZE_BITS, &cx_layout_##sub, true },
+#define CX_END(s) \
+	{ NULL, 0, 0, NULL, false } }; \
+	const struct cx_layout cx_layout_##s = { \
+		#s, CX_##s##__SIZE_BITS, fields_##s, \
+		sizeof(fields_##s) / sizeof(fields_##s[0]) - 1 \
 	};
+/* clang-format on */
 #include "layout_queue.def"
 #include "layout_flow.def"
 #include "layout_cmd.def"
@@ -31,7 +29,10 @@
 
 /* ---- bits ---- */
 
-static uint8_t bit_mask(uint32_t bit) { return (uint8_t)(0x80 >> bit % 8); }
+static uint8_t bit_mask(uint32_t bit)
+{
+	return (uint8_t)(0x80 >> bit % 8);
+}
 
 /* The first bit that is set in [from, to), or @to. */
 static uint32_t first_set(const uint8_t *p, uint32_t from, uint32_t to)
@@ -115,10 +116,11 @@ static uint64_t value_of(const struct cx_layout_field *f, const uint8_t *p, uint
 	return first_set(p, f->offset, end) < end;
 }
 
-static void walk(const struct walk *w, const struct cx_layout *l, const uint8_t *p, uint32_t bits);
+static void walk(const struct walk *w, const struct cx_layout *l, const uint8_t *p,
+		 uint32_t bits);
 
-static void walk_sub(const struct walk *w, const struct cx_layout_field *f, const uint8_t *p,
-		     uint32_t bits)
+static void walk_sub(const struct walk *w, const struct cx_layout_field *f,
+		     const uint8_t *p, uint32_t bits)
 {
 	uint32_t at = f->offset;
 
@@ -146,7 +148,8 @@ static void walk_field(const struct walk *w, const struct cx_layout *l,
 	w->seen(w->arg, name, value);
 }
 
-static void walk(const struct walk *w, const struct cx_layout *l, const uint8_t *p, uint32_t bits)
+static void walk(const struct walk *w, const struct cx_layout *l, const uint8_t *p,
+		 uint32_t bits)
 {
 	for (size_t i = 0; i < l->n_fields; i++) {
 		const struct cx_layout_field *f = &l->field[i];

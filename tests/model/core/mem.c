@@ -24,13 +24,14 @@ static bool range_ok(const void *base, uint64_t len)
 	return base && len && len - 1 <= UINTPTR_MAX - (uintptr_t)base;
 }
 
-int cx_umem_reg(struct cx_dev *dev, uint16_t uid, void *base, uint64_t len, uint32_t access,
-		uint32_t *num)
+int cx_umem_reg(struct cx_dev *dev, uint16_t uid, void *base, uint64_t len,
+		uint32_t access, uint32_t *num)
 {
 	struct cx_umem *umem;
 	int rc;
 
-	if (!range_ok(base, len) || !uid_exists(dev, uid) || access & ~CX_ACCESS_LOCAL_WRITE)
+	if (!range_ok(base, len) || !uid_exists(dev, uid) ||
+	    access & ~CX_ACCESS_LOCAL_WRITE)
 		return -EINVAL;
 	umem = calloc(1, sizeof(*umem));
 	if (!umem)
@@ -81,8 +82,9 @@ static uint8_t fresh_variant(struct cx_dev *dev)
 	return (uint8_t)(n * 0x35 + (n >> 8) * 0x6b + 0x5a);
 }
 
-int cx_mkey_new(struct cx_dev *dev, uint16_t uid, uint32_t pdn, uint8_t *base, uint64_t iova,
-		uint64_t len, uint32_t access, struct cx_umem *umem, struct cx_mkey **ret)
+int cx_mkey_new(struct cx_dev *dev, uint16_t uid, uint32_t pdn, uint8_t *base,
+		uint64_t iova, uint64_t len, uint32_t access, struct cx_umem *umem,
+		struct cx_mkey **ret)
 {
 	struct cx_obj *pd = cx_obj_get(dev, CX_PD, pdn, uid);
 	struct cx_mkey *mkey;
@@ -93,8 +95,12 @@ int cx_mkey_new(struct cx_dev *dev, uint16_t uid, uint32_t pdn, uint8_t *base, u
 	mkey = calloc(1, sizeof(*mkey));
 	if (!mkey)
 		return -ENOMEM;
-	*mkey = (struct cx_mkey){ .pdn = pdn, .access = access, .base = base, .iova = iova,
-				  .len = len, .umem = umem };
+	*mkey = (struct cx_mkey){ .pdn = pdn,
+				  .access = access,
+				  .base = base,
+				  .iova = iova,
+				  .len = len,
+				  .umem = umem };
 	rc = cx_obj_add(dev, &mkey->obj, CX_MKEY, uid);
 	if (rc) {
 		free(mkey);
@@ -137,7 +143,8 @@ int cx_mkey_reg(struct cx_dev *dev, uint16_t uid, uint32_t pdn, void *base, uint
 /* The key itself, whoever asks; NULL when index or variant is wrong. */
 static struct cx_mkey *key_of(const struct cx_dev *dev, uint32_t key)
 {
-	struct cx_mkey *mkey = (struct cx_mkey *)cx_space_at(dev->objs, CX_SPACE_MKEY, key >> 8);
+	struct cx_mkey *mkey =
+		(struct cx_mkey *)cx_space_at(dev->objs, CX_SPACE_MKEY, key >> 8);
 
 	return mkey && mkey->variant == (key & 0xff) ? mkey : NULL;
 }
@@ -160,8 +167,8 @@ int cx_mkey_dereg(struct cx_dev *dev, uint16_t uid, uint32_t key)
 
 /* ---- access ---- */
 
-uint8_t *cx_dma(struct cx_dev *dev, uint32_t key, uint32_t pdn, uint64_t addr, uint32_t len,
-		uint32_t access, const char **why)
+uint8_t *cx_dma(struct cx_dev *dev, uint32_t key, uint32_t pdn, uint64_t addr,
+		uint32_t len, uint32_t access, const char **why)
 {
 	const struct cx_mkey *mkey = key_of(dev, key);
 	uint64_t at;
@@ -171,7 +178,8 @@ uint8_t *cx_dma(struct cx_dev *dev, uint32_t key, uint32_t pdn, uint64_t addr, u
 		return NULL;
 	}
 	at = addr - mkey->iova;
-	if (__builtin_expect(addr < mkey->iova || at > mkey->len || len > mkey->len - at, 0))
+	if (__builtin_expect(addr < mkey->iova || at > mkey->len || len > mkey->len - at,
+			     0))
 		*why = "outside the key's range";
 	else if (__builtin_expect(mkey->pdn != pdn, 0))
 		*why = "key of another protection domain";

@@ -37,7 +37,9 @@ static const struct {
 
 /* Widest field that carries the number; source: rqc.counter_set_id has 8 bits, the uid of a
  * command 16, c_eqn 8 (kernel include/linux/mlx5/mlx5_ifc.h); all others 24 or 32. */
-static const struct { uint32_t first, last; } spaces[CX_SPACE_COUNT] = {
+static const struct {
+	uint32_t first, last;
+} spaces[CX_SPACE_COUNT] = {
 	[CX_SPACE_UCTX] = { 0x1, CX_UID_SHARED - 1 },
 	[CX_SPACE_UMEM] = { 0x10, CX_NUM_MAX },
 	[CX_SPACE_UAR] = { 0x20, CX_NUM_MAX },
@@ -139,8 +141,8 @@ static uint32_t find_free(struct cx_space *s, uint32_t n)
 	}
 }
 
-int cx_obj_add_range(struct cx_dev *dev, struct cx_obj *obj, enum cx_obj_type type, uint16_t uid,
-		     uint32_t n)
+int cx_obj_add_range(struct cx_dev *dev, struct cx_obj *obj, enum cx_obj_type type,
+		     uint16_t uid, uint32_t n)
 {
 	struct cx_objs *objs = dev->objs;
 	struct cx_space *s = &objs->space[types[type].space];
@@ -163,7 +165,8 @@ int cx_obj_add_range(struct cx_dev *dev, struct cx_obj *obj, enum cx_obj_type ty
 	return 0;
 }
 
-int cx_obj_add(struct cx_dev *dev, struct cx_obj *obj, enum cx_obj_type type, uint16_t uid)
+int cx_obj_add(struct cx_dev *dev, struct cx_obj *obj, enum cx_obj_type type,
+	       uint16_t uid)
 {
 	return cx_obj_add_range(dev, obj, type, uid, 1);
 }

@@ -17,16 +17,31 @@
 
 struct cx_space {
 	struct cx_obj **obj;
-	uint32_t size; /* rows; 0 until the first object */
-	uint32_t used; /* rows taken */
-	uint32_t next; /* where the search goes on */
+	uint32_t size;	      /* rows; 0 until the first object */
+	uint32_t used;	      /* rows taken */
+	uint32_t next;	      /* where the search goes on */
 	uint32_t first, last; /* lowest and highest number of this space */
 };
 
 enum cx_space_id {
-	CX_SPACE_UCTX, CX_SPACE_UMEM, CX_SPACE_UAR, CX_SPACE_PD, CX_SPACE_TD, CX_SPACE_MKEY,
-	CX_SPACE_CQ, CX_SPACE_WQ, CX_SPACE_TIS, CX_SPACE_TIR, CX_SPACE_RQT, CX_SPACE_QCOUNTER,
-	CX_SPACE_FCOUNTER, CX_SPACE_FT, CX_SPACE_FG, CX_SPACE_FTE, CX_SPACE_EQ, CX_SPACE_COUNT
+	CX_SPACE_UCTX,
+	CX_SPACE_UMEM,
+	CX_SPACE_UAR,
+	CX_SPACE_PD,
+	CX_SPACE_TD,
+	CX_SPACE_MKEY,
+	CX_SPACE_CQ,
+	CX_SPACE_WQ,
+	CX_SPACE_TIS,
+	CX_SPACE_TIR,
+	CX_SPACE_RQT,
+	CX_SPACE_QCOUNTER,
+	CX_SPACE_FCOUNTER,
+	CX_SPACE_FT,
+	CX_SPACE_FG,
+	CX_SPACE_FTE,
+	CX_SPACE_EQ,
+	CX_SPACE_COUNT
 };
 
 struct cx_objs {

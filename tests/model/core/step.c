@@ -77,7 +77,8 @@ void cx_lists_rebuild(struct cx_dev *dev)
 	cx_obj_each(dev, CX_UAR, list_uar, dev);
 	cx_obj_each(dev, CX_SQ, list_sq, dev);
 	cx_obj_each(dev, CX_CQ, count_cq, dev);
-	dev->uar_turn = 0; /* look at every page once: what was rung there is for nobody new */
+	dev->uar_turn =
+		0; /* look at every page once: what was rung there is for nobody new */
 }
 
 /* ---- compression sessions ---- */
@@ -159,7 +160,10 @@ unsigned cx_step(struct cx_dev *dev)
 	return work;
 }
 
-void cx_hold(struct cx_dev *dev, bool on) { dev->held = on; }
+void cx_hold(struct cx_dev *dev, bool on)
+{
+	dev->held = on;
+}
 
 static bool stop_at_ready(void *arg, struct cx_obj *obj)
 {
@@ -206,7 +210,8 @@ static void view_wq(struct cx_queue_view *v, const struct cx_wq *wq, unsigned db
 	v->ring = wq->ring;
 	v->dbrec = wq->dbrec + dbrec;
 	v->head = wq->head;
-	v->striding = wq->type == CX_WQ_CYCLIC_STRIDING || wq->type == CX_WQ_LINKED_STRIDING;
+	v->striding = wq->type == CX_WQ_CYCLIC_STRIDING ||
+		      wq->type == CX_WQ_LINKED_STRIDING;
 	v->log_strides = wq->log_strides;
 	v->log_stride_bytes = wq->log_stride_bytes;
 }

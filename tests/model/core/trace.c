@@ -3,7 +3,10 @@
 
 #include <stdio.h>
 
-void cx_trace_set(struct cx_dev *dev, unsigned mask) { dev->trace = mask; }
+void cx_trace_set(struct cx_dev *dev, unsigned mask)
+{
+	dev->trace = mask;
+}
 
 static bool wanted(const struct cx_dev *dev, unsigned kind)
 {
@@ -11,7 +14,8 @@ static bool wanted(const struct cx_dev *dev, unsigned kind)
 }
 
 /* "CREATE_CQ in 0x010: 00000000 ..." 32 bytes a line */
-void cx_trace_hex(struct cx_dev *dev, unsigned kind, const char *title, const void *p, size_t len)
+void cx_trace_hex(struct cx_dev *dev, unsigned kind, const char *title, const void *p,
+		  size_t len)
 {
 	const uint8_t *b = p;
 	char text[192];

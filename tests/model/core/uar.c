@@ -81,7 +81,8 @@ static struct cx_sq *rung_sq(struct cx_dev *dev, const struct cx_uar *uar, uint6
 		cx_log(dev, "UAR 0x%x: doorbell.qpn: there is no SQ 0x%x (value %016llx)",
 		       uar->obj.num, num, (unsigned long long)value);
 	else if (sq->uar != uar)
-		cx_log(dev, "SQ 0x%x: doorbell.page: rung on UAR 0x%x, its own is 0x%x: ignored",
+		cx_log(dev,
+		       "SQ 0x%x: doorbell.page: rung on UAR 0x%x, its own is 0x%x: ignored",
 		       num, uar->obj.num, sq->uar->obj.num);
 	else if (sq->state == CX_Q_RST)
 		cx_log(dev, "SQ 0x%x: doorbell.state: rung in state RST: ignored", num);

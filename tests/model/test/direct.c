@@ -57,7 +57,10 @@ static void on_event(void *arg, const struct cx_event *ev)
 	e->at[e->n++] = *ev;
 }
 
-static void on_log(void *arg, const char *line) { keep_line(&((struct direct *)arg)->log, line); }
+static void on_log(void *arg, const char *line)
+{
+	keep_line(&((struct direct *)arg)->log, line);
+}
 
 static void on_trace(void *arg, const char *line)
 {
@@ -133,10 +136,17 @@ static bool take_num(void *arg, struct cx_obj *obj)
 
 static struct cx_dev *new_dev(struct direct *d, const char *const *caps)
 {
-	struct cx_conf conf = { .name = "mlx5_0", .mac = { 2, 0, 0, 0, 0, 1 }, .mtu = 1500,
-				.device_id = 0x101d, .caps = caps };
-	struct cx_ops ops = { .arg = d, .wire_tx = on_wire, .kernel_rx = on_kernel,
-			      .event = on_event, .log = on_log, .trace = on_trace };
+	struct cx_conf conf = { .name = "mlx5_0",
+				.mac = { 2, 0, 0, 0, 0, 1 },
+				.mtu = 1500,
+				.device_id = 0x101d,
+				.caps = caps };
+	struct cx_ops ops = { .arg = d,
+			      .wire_tx = on_wire,
+			      .kernel_rx = on_kernel,
+			      .event = on_event,
+			      .log = on_log,
+			      .trace = on_trace };
 	struct cx_dev *dev = NULL;
 
 	assert_int_equal(cx_dev_new(&conf, &ops, &dev), 0);
@@ -200,8 +210,8 @@ void d_patch(struct direct *d, uint32_t byte, cx_field field, uint64_t value)
 	d->patch[d->n_patches++] = (struct d_patch){ byte, field, value };
 }
 
-enum cx_status d_cmd(struct direct *d, uint16_t opcode, void *in, size_t in_len, void *out,
-		     size_t out_len)
+enum cx_status d_cmd(struct direct *d, uint16_t opcode, void *in, size_t in_len,
+		     void *out, size_t out_len)
 {
 	enum cx_status st;
 
@@ -209,7 +219,8 @@ enum cx_status d_cmd(struct direct *d, uint16_t opcode, void *in, size_t in_len,
 	if (d->uid)
 		cx_put_be16((uint8_t *)in + 2, d->uid);
 	for (unsigned i = 0; i < d->n_patches; i++)
-		cx_set((uint8_t *)in + d->patch[i].byte, d->patch[i].field, d->patch[i].value);
+		cx_set((uint8_t *)in + d->patch[i].byte, d->patch[i].field,
+		       d->patch[i].value);
 	d->n_patches = 0;
 	st = cx_cmd(d->dev, in, in_len, out, out_len);
 	assert_int_equal(*(uint8_t *)out, st);
@@ -249,9 +260,15 @@ static uint32_t made(struct direct *d, uint16_t opcode)
 	return num;
 }
 
-uint32_t d_pd(struct direct *d) { return made(d, D_ALLOC_PD); }
+uint32_t d_pd(struct direct *d)
+{
+	return made(d, D_ALLOC_PD);
+}
 
-uint32_t d_td(struct direct *d) { return made(d, D_ALLOC_TD); }
+uint32_t d_td(struct direct *d)
+{
+	return made(d, D_ALLOC_TD);
+}
 
 uint32_t d_tis(struct direct *d)
 {
@@ -283,7 +300,8 @@ struct d_mem d_mem(struct direct *d, uint64_t len)
 
 	m.iova = (uintptr_t)m.p ^ UINT64_C(0x0055000000000000);
 	assert_int_equal(cx_mkey_reg(d->dev, d->uid, d->pdn, m.p, m.iova, len,
-				     CX_ACCESS_LOCAL_WRITE, &m.key), 0);
+				     CX_ACCESS_LOCAL_WRITE, &m.key),
+			 0);
 	return m;
 }
 
@@ -291,7 +309,8 @@ struct d_umem d_umem(struct direct *d, uint64_t len)
 {
 	struct d_umem m = { .p = d_alloc(d, len), .len = len };
 
-	assert_int_equal(cx_umem_reg(d->dev, d->uid, m.p, len, CX_ACCESS_LOCAL_WRITE, &m.num), 0);
+	assert_int_equal(
+		cx_umem_reg(d->dev, d->uid, m.p, len, CX_ACCESS_LOCAL_WRITE, &m.num), 0);
 	return m;
 }
 
@@ -299,7 +318,9 @@ struct d_uar *d_uar(struct direct *d)
 {
 	struct d_uar *uar = d_alloc(d, sizeof(*uar));
 
-	*uar = (struct d_uar){ .d = d, .num = made(d, D_ALLOC_UAR), .page = d_alloc(d, 4096) };
+	*uar = (struct d_uar){ .d = d,
+			       .num = made(d, D_ALLOC_UAR),
+			       .page = d_alloc(d, 4096) };
 	assert_int_equal(cx_uar_attach(d->dev, uar->num, uar->page), 0);
 	return uar;
 }
@@ -316,7 +337,8 @@ void d_doorbell(struct d_uar *uar, uint32_t reg, const void *value)
 
 uint8_t d_q_counter(struct direct *d)
 {
-	uint8_t in[CX_BYTES(alloc_q_counter_in)] = { 0 }, out[CX_BYTES(alloc_q_counter_out)];
+	uint8_t in[CX_BYTES(alloc_q_counter_in)] = { 0 },
+		out[CX_BYTES(alloc_q_counter_out)];
 
 	d_assert_ok(d, d_cmd(d, D_ALLOC_Q_COUNTER, in, sizeof(in), out, sizeof(out)));
 	return (uint8_t)CX_GET(alloc_q_counter_out, out, counter_set_id);
@@ -324,7 +346,8 @@ uint8_t d_q_counter(struct direct *d)
 
 uint32_t d_out_of_buffer(struct direct *d, uint8_t counter)
 {
-	uint8_t in[CX_BYTES(query_q_counter_in)] = { 0 }, out[CX_BYTES(query_q_counter_out)];
+	uint8_t in[CX_BYTES(query_q_counter_in)] = { 0 },
+		out[CX_BYTES(query_q_counter_out)];
 
 	CX_SET(query_q_counter_in, in, counter_set_id, counter);
 	d_assert_ok(d, d_cmd(d, D_QUERY_Q_COUNTER, in, sizeof(in), out, sizeof(out)));
@@ -340,7 +363,8 @@ uint32_t d_flow_counter(struct direct *d)
 	return (uint32_t)CX_GET(alloc_flow_counter_out, out, flow_counter_id);
 }
 
-void d_flow_counter_read(struct direct *d, uint32_t id, uint64_t *packets, uint64_t *bytes)
+void d_flow_counter_read(struct direct *d, uint32_t id, uint64_t *packets,
+			 uint64_t *bytes)
 {
 	uint8_t in[CX_BYTES(query_flow_counter_in)] = { 0 };
 	uint8_t out[CX_BYTES(query_flow_counter_out) + CX_BYTES(traffic_counter)];

@@ -317,8 +317,10 @@ static struct d_rq *new_rq(struct direct *d, const struct d_rq_conf *conf)
 	rq_presets(rq);
 	conf = &rq->conf;
 	rq->log_stride = log2_up(conf->striding ? 32 : conf->segs * 16u);
-	rq->wqe_bytes = conf->striding ? UINT32_C(1) << (conf->log_strides + conf->log_stride_bytes)
-				       : conf->segs * conf->buf_bytes;
+	rq->wqe_bytes = conf->striding
+				? UINT32_C(1)
+					  << (conf->log_strides + conf->log_stride_bytes)
+				: conf->segs * conf->buf_bytes;
 	bytes = UINT64_C(1) << (conf->log_size + rq->log_stride);
 	rq->umem = d_umem(d, bytes + DBREC_BYTES);
 	rq->ring = rq->umem.p;

@@ -5,9 +5,10 @@
 
 /* Microsoft, "Verifying the RSS hash calculation"; also in the kernel's and DPDK's tests. */
 const uint8_t d_rss_key[40] = {
-	0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67, 0x25, 0x3d, 0x43, 0xa3,
-	0x8f, 0xb0, 0xd0, 0xca, 0x2b, 0xcb, 0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3,
-	0x80, 0x30, 0xf2, 0x0c, 0x6a, 0x42, 0xb7, 0x3b, 0xbe, 0xac, 0x01, 0xfa,
+	0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67,
+	0x25, 0x3d, 0x43, 0xa3, 0x8f, 0xb0, 0xd0, 0xca, 0x2b, 0xcb,
+	0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3, 0x80, 0x30,
+	0xf2, 0x0c, 0x6a, 0x42, 0xb7, 0x3b, 0xbe, 0xac, 0x01, 0xfa,
 };
 
 /* ---- TIR and RQT ---- */
@@ -21,8 +22,8 @@ static void tir_hash(uint8_t *ctx, const struct d_tir_conf *conf)
 	CX_SET(tirc, ctx, rx_hash_fn, conf->hash_fn);
 	CX_SET(tirc, ctx, rx_hash_symmetric, conf->symmetric);
 	if (conf->hash_fn == 2)
-		memcpy(CX_AT(tirc, ctx, rx_hash_toeplitz_key), conf->key ? conf->key : d_rss_key,
-		       sizeof(d_rss_key));
+		memcpy(CX_AT(tirc, ctx, rx_hash_toeplitz_key),
+		       conf->key ? conf->key : d_rss_key, sizeof(d_rss_key));
 	CX_SET(rx_hash_field_select, outer, l3_prot_type, conf->ipv6);
 	CX_SET(rx_hash_field_select, outer, l4_prot_type, conf->udp);
 	CX_SET(rx_hash_field_select, outer, selected_fields, conf->fields);
@@ -86,8 +87,8 @@ uint32_t d_rqt(struct direct *d, const uint32_t *rqn, uint32_t n)
 /* ---- flow tables ---- */
 
 /* Flow tables are the kernel's: programs reach them through it. */
-static enum cx_status kernel_cmd(struct direct *d, uint16_t opcode, void *in, size_t in_len,
-				 void *out, size_t out_len)
+static enum cx_status kernel_cmd(struct direct *d, uint16_t opcode, void *in,
+				 size_t in_len, void *out, size_t out_len)
 {
 	uint16_t uid = d->uid;
 	enum cx_status st;
@@ -106,7 +107,8 @@ uint32_t d_table(struct direct *d, uint8_t level, uint8_t log_size)
 
 	CX_SET(flow_table_context, ctx, level, level);
 	CX_SET(flow_table_context, ctx, log_size, log_size);
-	d_assert_ok(d, kernel_cmd(d, D_CREATE_FLOW_TABLE, in, sizeof(in), out, sizeof(out)));
+	d_assert_ok(d,
+		    kernel_cmd(d, D_CREATE_FLOW_TABLE, in, sizeof(in), out, sizeof(out)));
 	return (uint32_t)CX_GET(create_flow_table_out, out, table_id);
 }
 
@@ -115,11 +117,13 @@ void d_root(struct direct *d, uint32_t table)
 	uint8_t in[CX_BYTES(set_flow_table_root_in)] = { 0 }, out[16];
 
 	CX_SET(set_flow_table_root_in, in, table_id, table);
-	d_assert_ok(d, kernel_cmd(d, D_SET_FLOW_TABLE_ROOT, in, sizeof(in), out, sizeof(out)));
+	d_assert_ok(d, kernel_cmd(d, D_SET_FLOW_TABLE_ROOT, in, sizeof(in), out,
+				  sizeof(out)));
 }
 
-enum cx_status d_try_group(struct direct *d, uint32_t table, uint32_t first, uint32_t last,
-			   uint8_t enable, const uint8_t *mask, uint32_t *group)
+enum cx_status d_try_group(struct direct *d, uint32_t table, uint32_t first,
+			   uint32_t last, uint8_t enable, const uint8_t *mask,
+			   uint32_t *group)
 {
 	uint8_t in[CX_BYTES(create_flow_group_in)] = { 0 };
 	uint8_t out[CX_BYTES(create_flow_group_out)];
@@ -137,8 +141,8 @@ enum cx_status d_try_group(struct direct *d, uint32_t table, uint32_t first, uin
 	return st;
 }
 
-uint32_t d_group(struct direct *d, uint32_t table, uint32_t first, uint32_t last, uint8_t enable,
-		 const uint8_t *mask)
+uint32_t d_group(struct direct *d, uint32_t table, uint32_t first, uint32_t last,
+		 uint8_t enable, const uint8_t *mask)
 {
 	uint32_t group;
 
@@ -148,7 +152,8 @@ uint32_t d_group(struct direct *d, uint32_t table, uint32_t first, uint32_t last
 
 static void flow_lists(uint8_t *list, const struct d_rule *rule)
 {
-	for (unsigned i = 0; i < rule->n_dests; i++, list += CX_BYTES(dest_format_struct)) {
+	for (unsigned i = 0; i < rule->n_dests;
+	     i++, list += CX_BYTES(dest_format_struct)) {
 		CX_SET(dest_format_struct, list, destination_type, rule->dest[i].type);
 		CX_SET(dest_format_struct, list, destination_id, rule->dest[i].id);
 	}
@@ -156,10 +161,11 @@ static void flow_lists(uint8_t *list, const struct d_rule *rule)
 		CX_SET(flow_counter_list, list, flow_counter_id, rule->counter);
 }
 
-enum cx_status d_try_rule(struct direct *d, uint32_t table, uint32_t group, uint32_t index,
-			  const struct d_rule *rule)
+enum cx_status d_try_rule(struct direct *d, uint32_t table, uint32_t group,
+			  uint32_t index, const struct d_rule *rule)
 {
-	uint8_t in[CX_BYTES(set_fte_in) + 9 * CX_BYTES(dest_format_struct)] = { 0 }, out[16];
+	uint8_t in[CX_BYTES(set_fte_in) + 9 * CX_BYTES(dest_format_struct)] = { 0 },
+					      out[16];
 	uint8_t *ctx = CX_AT(set_fte_in, in, flow_context);
 	unsigned n = rule->n_dests + !!(rule->action & D_COUNT);
 
@@ -170,7 +176,8 @@ enum cx_status d_try_rule(struct direct *d, uint32_t table, uint32_t group, uint
 	CX_SET(flow_context, ctx, action, rule->action);
 	CX_SET(flow_context, ctx, destination_list_size, rule->n_dests);
 	CX_SET(flow_context, ctx, flow_counter_list_size, !!(rule->action & D_COUNT));
-	memcpy(CX_AT(flow_context, ctx, match_value), rule->value, CX_BYTES(fte_match_param));
+	memcpy(CX_AT(flow_context, ctx, match_value), rule->value,
+	       CX_BYTES(fte_match_param));
 	flow_lists(CX_AT(set_fte_in, in, destination), rule);
 	return kernel_cmd(d, D_SET_FTE, in,
 			  CX_BYTES(set_fte_in) + n * CX_BYTES(dest_format_struct), out,
@@ -194,7 +201,9 @@ enum cx_status d_rule_del(struct direct *d, uint32_t table, uint32_t index)
 
 uint32_t d_all_to(struct direct *d, uint32_t tirn)
 {
-	struct d_rule rule = { .action = D_FORWARD, .dest = { { D_TO_TIR, tirn } }, .n_dests = 1 };
+	struct d_rule rule = { .action = D_FORWARD,
+			       .dest = { { D_TO_TIR, tirn } },
+			       .n_dests = 1 };
 	uint32_t table = d_table(d, 0, 4), group = d_group(d, table, 0, 15, 0, NULL);
 
 	d_root(d, table);
@@ -228,8 +237,8 @@ static void ethernet(uint8_t *frame, uint16_t type)
 }
 
 /* The addresses stand before the UDP header, in both versions. */
-static void udp(uint8_t *h, uint32_t len, uint32_t addr_bytes, uint16_t sport, uint16_t dport,
-		uint8_t seed)
+static void udp(uint8_t *h, uint32_t len, uint32_t addr_bytes, uint16_t sport,
+		uint16_t dport, uint8_t seed)
 {
 	cx_put_be16(h, sport);
 	cx_put_be16(h + 2, dport);

@@ -35,7 +35,10 @@ static void test_wraps_at_41_bits(void **state)
 	d_close(d);
 }
 
-static uint64_t given_time(void *arg) { return *(uint64_t *)arg; }
+static uint64_t given_time(void *arg)
+{
+	return *(uint64_t *)arg;
+}
 
 static void test_real_clock_is_the_callers(void **state)
 {

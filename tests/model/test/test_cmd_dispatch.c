@@ -29,7 +29,8 @@ static void test_input_length(void **state)
 	cx_put_be16(in, D_ALLOC_PD);
 	for (size_t len = 0; len < sizeof(in); len++) {
 		memset(out, 0xff, sizeof(out));
-		assert_int_equal(cx_cmd(d->dev, in, len, out, sizeof(out)), CX_ST_BAD_IN_LEN);
+		assert_int_equal(cx_cmd(d->dev, in, len, out, sizeof(out)),
+				 CX_ST_BAD_IN_LEN);
 		assert_int_equal(out[0], CX_ST_BAD_IN_LEN);
 		assert_int_not_equal(cx_be32(out + 4), 0);
 	}
@@ -60,7 +61,8 @@ static void test_output_length(void **state)
 	cx_put_be16(in, D_ALLOC_PD);
 	for (size_t len = 0; len < 16; len++) {
 		memset(out, 0xff, sizeof(out));
-		assert_int_equal(cx_cmd(d->dev, in, sizeof(in), out, len), CX_ST_BAD_OUT_LEN);
+		assert_int_equal(cx_cmd(d->dev, in, sizeof(in), out, len),
+				 CX_ST_BAD_OUT_LEN);
 		assert_int_equal(out[len], 0xff); /* nothing written past the end */
 		if (len)
 			assert_int_equal(out[0], CX_ST_BAD_OUT_LEN);
@@ -76,9 +78,11 @@ static void test_longer_input(void **state)
 	uint8_t in[64] = { 0 }, out[64];
 
 	(void)state;
-	assert_int_equal(d_cmd(d, D_ALLOC_PD, in, sizeof(in), out, sizeof(out)), CX_ST_OK);
+	assert_int_equal(d_cmd(d, D_ALLOC_PD, in, sizeof(in), out, sizeof(out)),
+			 CX_ST_OK);
 	in[40] = 1;
-	assert_int_equal(d_cmd(d, D_ALLOC_PD, in, sizeof(in), out, sizeof(out)), CX_ST_BAD_PARAM);
+	assert_int_equal(d_cmd(d, D_ALLOC_PD, in, sizeof(in), out, sizeof(out)),
+			 CX_ST_BAD_PARAM);
 	d_assert_log(d, "reserved_at_147");
 	d_close(d);
 }
@@ -188,16 +192,25 @@ static void test_objects_of_another_client_in_a_mailbox(void **state)
 	d->tisn = d_tis(d);
 	d->uar = d_uar(d);
 	mine = d_cq(d, &(struct d_cq_conf){ .log_size = 4 });
-	assert_int_equal(d_try_sq(d, &(struct d_sq_conf){ .log_size = 4, .cq = theirs }, &sq),
+	assert_int_equal(d_try_sq(d, &(struct d_sq_conf){ .log_size = 4, .cq = theirs },
+				  &sq),
 			 CX_ST_BAD_RES);
-	assert_int_equal(d_try_sq(d, &(struct d_sq_conf){ .log_size = 4, .cq = mine, .uar = uar },
-				  &sq), CX_ST_BAD_RES);
-	assert_int_equal(d_try_sq(d, &(struct d_sq_conf){ .log_size = 4, .cq = mine, .pdn = pdn },
-				  &sq), CX_ST_BAD_RES);
-	assert_int_equal(d_try_sq(d, &(struct d_sq_conf){ .log_size = 4, .cq = mine,
-							  .tisn = tisn }, &sq), CX_ST_BAD_RES);
+	assert_int_equal(
+		d_try_sq(d, &(struct d_sq_conf){ .log_size = 4, .cq = mine, .uar = uar },
+			 &sq),
+		CX_ST_BAD_RES);
+	assert_int_equal(
+		d_try_sq(d, &(struct d_sq_conf){ .log_size = 4, .cq = mine, .pdn = pdn },
+			 &sq),
+		CX_ST_BAD_RES);
+	assert_int_equal(
+		d_try_sq(d,
+			 &(struct d_sq_conf){ .log_size = 4, .cq = mine, .tisn = tisn },
+			 &sq),
+		CX_ST_BAD_RES);
 	d_patch(d, 0x20 + 0x30, CX_wq__wq_umem_id, theirs->umem.num); /* wq in sqc */
-	assert_int_equal(d_try_sq(d, &(struct d_sq_conf){ .log_size = 4, .cq = mine }, &sq),
+	assert_int_equal(d_try_sq(d, &(struct d_sq_conf){ .log_size = 4, .cq = mine },
+				  &sq),
 			 CX_ST_BAD_RES);
 	assert_int_equal(cx_obj_count(d->dev, CX_SQ), 0);
 	d_sq(d, &(struct d_sq_conf){ .log_size = 4, .cq = mine });
@@ -213,7 +226,8 @@ static void test_refused_answers_hold_nothing_else(void **state)
 
 	(void)state;
 	memset(out, 0xff, sizeof(out));
-	assert_int_not_equal(d_cmd(d, D_CREATE_CQ, in, sizeof(in), out, sizeof(out)), CX_ST_OK);
+	assert_int_not_equal(d_cmd(d, D_CREATE_CQ, in, sizeof(in), out, sizeof(out)),
+			     CX_ST_OK);
 	assert_int_equal(cx_be32(out) & 0xffffff, 0);
 	assert_true(cx_be32(out + 4) > 0 && cx_be32(out + 4) <= 0xffffff);
 	assert_int_equal(cx_be64(out + 8), 0);
@@ -292,7 +306,12 @@ static void test_trace(void **state)
 
 /* ---- coverage ---- */
 
-struct find { const char *text; unsigned n, lines; char last[160]; bool sorted; };
+struct find {
+	const char *text;
+	unsigned n, lines;
+	char last[160];
+	bool sorted;
+};
 
 static void find_line(void *arg, const char *text)
 {
@@ -327,7 +346,7 @@ static void test_coverage(void **state)
 	lines = covered("").lines;
 	assert_int_not_equal(d_simple(d, D_QUERY_CQ, 0x777777, NULL), CX_ST_OK);
 	assert_int_equal(covered("").lines, lines); /* each once */
-	for (unsigned i = 0; i < 5000; i++) { /* the set grows */
+	for (unsigned i = 0; i < 5000; i++) {	    /* the set grows */
 		snprintf(what, sizeof(what), "t%u", i);
 		cx_cover("test", what);
 	}

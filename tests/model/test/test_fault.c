@@ -7,7 +7,11 @@
 
 #include "../core/dev.h"
 
-struct rig { struct direct *d; struct d_cq *cq; struct d_sq *sq; };
+struct rig {
+	struct direct *d;
+	struct d_cq *cq;
+	struct d_sq *sq;
+};
 
 static struct rig open_rig(void)
 {
@@ -20,7 +24,8 @@ static struct rig open_rig(void)
 
 static void send_one(struct rig *r)
 {
-	uint8_t frame[60] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 1, 0x88, 0xb5 };
+	uint8_t frame[60] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2,
+			      0,    0,	  0,	0,    1,    0x88, 0xb5 };
 
 	d_send(r->sq, frame, sizeof(frame));
 	d_run(r->d);
@@ -292,7 +297,9 @@ static void test_fatal(void **state)
 
 static void test_mistakes_are_named(void **state)
 {
-	static const struct { const char *line, *why; } bad[] = {
+	static const struct {
+		const char *line, *why;
+	} bad[] = {
 		{ "frob", "frob: no such fault" },
 		{ "cmd", "cmd: status is missing" },
 		{ "cmd status=0", "cmd: status=0 is out of range 1 .. 255" },
@@ -305,7 +312,8 @@ static void test_mistakes_are_named(void **state)
 		{ "cmd status=8 cq=1", "cmd: cq=1 is not known here" },
 		{ "cmd status=8 nonsense", "cmd: nonsense is not known here" },
 		{ "cmd status=", "cmd: status= is not a number" },
-		{ "cmd status=99999999999999999999", "cmd: status=99999999999999999999 is not" },
+		{ "cmd status=99999999999999999999",
+		  "cmd: status=99999999999999999999 is not" },
 		{ "delay us=x", "delay: us=x is not a number" },
 		{ "delay", "delay: us is missing" },
 		{ "link", "link: up or down must follow" },
@@ -325,7 +333,8 @@ static void test_mistakes_are_named(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		assert_int_equal(cx_fault(d->dev, bad[i].line, why, sizeof(why)), -EINVAL);
+		assert_int_equal(cx_fault(d->dev, bad[i].line, why, sizeof(why)),
+				 -EINVAL);
 		if (strncmp(why, bad[i].why, strlen(bad[i].why)))
 			fail_msg("%s: \"%s\", not \"%s\"", bad[i].line, why, bad[i].why);
 	}

@@ -83,7 +83,10 @@ static void test_each_bit_of_a_flat_mailbox(void **state)
 	}
 }
 
-static const struct { const char *s; cx_field field; } cmd_fields[] = {
+static const struct {
+	const char *s;
+	cx_field field;
+} cmd_fields[] = {
 #define CX_BEGIN(s, bits)
 #define CX_SUB(s, f, off, sub)
 #define CX_TAIL(s, f, off, sub)
@@ -116,8 +119,9 @@ static void test_each_bit_of_a_nested_context(void **state)
 	claim_cqc(map, base);
 	for (uint32_t bit = base; bit < base + CX_cqc__SIZE_BITS; bit++) {
 		snprintf(want, sizeof(want), "cqc.reserved_at_%x", bit - base);
-		assert_int_equal(reserved_bit(&cx_layout_create_cq_in, CX_BYTES(create_cq_in), bit,
-					      name), !map[bit]);
+		assert_int_equal(reserved_bit(&cx_layout_create_cq_in,
+					      CX_BYTES(create_cq_in), bit, name),
+				 !map[bit]);
 		reserved += !map[bit];
 		if (!map[bit])
 			assert_string_equal(name, want);
@@ -131,15 +135,19 @@ static void test_known_reserved_places(void **state)
 	char name[64];
 
 	(void)state;
-	assert_true(reserved_bit(&cx_layout_create_sq_in, CX_BYTES(create_sq_in), 0x20, name));
+	assert_true(reserved_bit(&cx_layout_create_sq_in, CX_BYTES(create_sq_in), 0x20,
+				 name));
 	assert_string_equal(name, "create_sq_in.reserved_at_20");
 	/* sqc at 0x100: 0x20 are the eight bits before user_index */
-	assert_true(reserved_bit(&cx_layout_create_sq_in, CX_BYTES(create_sq_in), 0x120, name));
+	assert_true(reserved_bit(&cx_layout_create_sq_in, CX_BYTES(create_sq_in), 0x120,
+				 name));
 	assert_string_equal(name, "sqc.reserved_at_20");
 	/* two levels down: wq at 0x180 of sqc, 0x40 are the eight bits before pd */
-	assert_true(reserved_bit(&cx_layout_create_sq_in, CX_BYTES(create_sq_in), 0x2c0, name));
+	assert_true(reserved_bit(&cx_layout_create_sq_in, CX_BYTES(create_sq_in), 0x2c0,
+				 name));
 	assert_string_equal(name, "wq.reserved_at_40");
-	assert_false(reserved_bit(&cx_layout_create_sq_in, CX_BYTES(create_sq_in), 0x2c8, name));
+	assert_false(reserved_bit(&cx_layout_create_sq_in, CX_BYTES(create_sq_in), 0x2c8,
+				  name));
 }
 
 static void test_tail_repeats_to_the_end(void **state)
@@ -152,9 +160,11 @@ static void test_tail_repeats_to_the_end(void **state)
 	for (unsigned i = 0; i < 3; i++) {
 		memset(p, 0, sizeof(p));
 		cx_set(p + fixed + i * entry, CX_rq_num__rq_num, 0xffffff);
-		assert_false(cx_layout_reserved(&cx_layout_create_rqt_in, p, sizeof(p), name, 64));
+		assert_false(cx_layout_reserved(&cx_layout_create_rqt_in, p, sizeof(p),
+						name, 64));
 		p[fixed + i * entry] = 0x01;
-		assert_true(cx_layout_reserved(&cx_layout_create_rqt_in, p, sizeof(p), name, 64));
+		assert_true(cx_layout_reserved(&cx_layout_create_rqt_in, p, sizeof(p),
+					       name, 64));
 		assert_string_equal(name, "rq_num.reserved_at_7");
 	}
 }
@@ -167,15 +177,22 @@ static void test_length(void **state)
 
 	(void)state;
 	p[16] = 0x40;
-	assert_true(cx_layout_reserved(&cx_layout_destroy_cq_in, p, 17, name, sizeof(name)));
+	assert_true(
+		cx_layout_reserved(&cx_layout_destroy_cq_in, p, 17, name, sizeof(name)));
 	assert_string_equal(name, "destroy_cq_in.reserved_at_81");
-	assert_false(cx_layout_reserved(&cx_layout_destroy_cq_in, p, 16, name, sizeof(name)));
-	assert_false(cx_layout_reserved(&cx_layout_destroy_cq_in, p, 0, name, sizeof(name)));
+	assert_false(
+		cx_layout_reserved(&cx_layout_destroy_cq_in, p, 16, name, sizeof(name)));
+	assert_false(
+		cx_layout_reserved(&cx_layout_destroy_cq_in, p, 0, name, sizeof(name)));
 }
 
 /* ---- walk ---- */
 
-struct seen { char name[16][64]; uint64_t value[16]; unsigned n; };
+struct seen {
+	char name[16][64];
+	uint64_t value[16];
+	unsigned n;
+};
 
 static void note(void *arg, const char *field, uint64_t value)
 {
@@ -221,7 +238,8 @@ static void test_walk_tail(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 5; i++)
-		CX_SET(rq_num, p + CX_BYTES(create_rqt_in) + i * CX_BYTES(rq_num), rq_num, i);
+		CX_SET(rq_num, p + CX_BYTES(create_rqt_in) + i * CX_BYTES(rq_num), rq_num,
+		       i);
 	cx_layout_walk(&cx_layout_create_rqt_in, p, sizeof(p), note, &s);
 	assert_int_equal(s.n, 4); /* number 0 is not seen */
 	assert_string_equal(s.name[3], "rq_num.rq_num");
@@ -241,8 +259,9 @@ static void test_walk_keeps_to_the_length(void **state)
 
 /* ---- against a header written by others ---- */
 
-#define AT(s, f, type, member)                                                           \
-	assert_int_equal(cx_field_offset(CX_##s##__##f) / 8, offsetof(struct type, member))
+#define AT(s, f, type, member) \
+	assert_int_equal(cx_field_offset(CX_##s##__##f) / 8, \
+			 offsetof(struct type, member))
 
 static void test_completion_agrees_with_mlx5dv(void **state)
 {
@@ -276,7 +295,8 @@ static void test_send_segments_agree_with_mlx5dv(void **state)
 	AT(wqe_eth, l4_csum, mlx5_wqe_eth_seg, cs_flags);
 	AT(wqe_eth, mss, mlx5_wqe_eth_seg, mss);
 	AT(wqe_eth, inline_start, mlx5_wqe_eth_seg, inline_hdr_start);
-	mlx5dv_set_ctrl_seg(&seg, 0x1234, 0x29, 0x01, 0xabcdef, MLX5_WQE_CTRL_CQ_UPDATE, 60, 0, 0);
+	mlx5dv_set_ctrl_seg(&seg, 0x1234, 0x29, 0x01, 0xabcdef, MLX5_WQE_CTRL_CQ_UPDATE,
+			    60, 0, 0);
 	assert_int_equal(CX_GET(wqe_ctrl, &seg, index), 0x1234);
 	assert_int_equal(CX_GET(wqe_ctrl, &seg, opcode), 0x29);
 	assert_int_equal(CX_GET(wqe_ctrl, &seg, opmod), 0x01);

@@ -17,8 +17,8 @@ static uint8_t *dma(struct direct *d, uint32_t key, uint64_t addr, uint32_t len)
 	return p;
 }
 
-static void assert_why(struct direct *d, uint32_t key, uint32_t pdn, uint64_t addr, uint32_t len,
-		       const char *text)
+static void assert_why(struct direct *d, uint32_t key, uint32_t pdn, uint64_t addr,
+		       uint32_t len, const char *text)
 {
 	const char *why = "";
 
@@ -55,13 +55,15 @@ static void test_at_the_end_of_addresses(void **state)
 	uint32_t key;
 
 	(void)state;
-	assert_int_equal(cx_mkey_reg(d->dev, d->uid, d->pdn, p, UINT64_MAX - 4095, 4096, 1, &key),
+	assert_int_equal(cx_mkey_reg(d->dev, d->uid, d->pdn, p, UINT64_MAX - 4095, 4096,
+				     1, &key),
 			 0);
 	assert_ptr_equal(dma(d, key, UINT64_MAX, 1), p + 4095);
 	assert_null(dma(d, key, UINT64_MAX, 2));
 	assert_null(dma(d, key, UINT64_MAX - 1, 3));
 	assert_null(dma(d, key, 0, 1));
-	assert_int_equal(cx_mkey_reg(d->dev, d->uid, d->pdn, p, UINT64_MAX - 4094, 4096, 1, &key),
+	assert_int_equal(cx_mkey_reg(d->dev, d->uid, d->pdn, p, UINT64_MAX - 4094, 4096,
+				     1, &key),
 			 -EINVAL);
 	d_close(d);
 }
@@ -73,7 +75,8 @@ static void test_a_key_wrong_by_any_bit(void **state)
 
 	(void)state;
 	for (unsigned bit = 0; bit < 32; bit++)
-		assert_why(d, m.key ^ UINT32_C(1) << bit, d->pdn, m.iova, 1, "no such key");
+		assert_why(d, m.key ^ UINT32_C(1) << bit, d->pdn, m.iova, 1,
+			   "no such key");
 	assert_non_null(dma(d, m.key, m.iova, 1));
 	d_close(d);
 }
@@ -91,7 +94,9 @@ static void test_a_stale_key(void **state)
 	for (unsigned i = 0; i < 100000 && key >> 8 != m.key >> 8; i++) {
 		if (key)
 			assert_int_equal(cx_mkey_dereg(d->dev, d->uid, key), 0);
-		assert_int_equal(cx_mkey_reg(d->dev, d->uid, d->pdn, m.p, m.iova, LEN, 1, &key), 0);
+		assert_int_equal(cx_mkey_reg(d->dev, d->uid, d->pdn, m.p, m.iova, LEN, 1,
+					     &key),
+				 0);
 	}
 	assert_int_equal(key >> 8, m.key >> 8);
 	assert_null(dma(d, m.key, m.iova, 1));
@@ -108,7 +113,8 @@ static void test_domain_and_access(void **state)
 
 	(void)state;
 	assert_why(d, m.key, d_pd(d), m.iova, 1, "key of another protection domain");
-	assert_int_equal(cx_mkey_reg(d->dev, d->uid, d->pdn, m.p, m.iova, LEN, 0, &ro), 0);
+	assert_int_equal(cx_mkey_reg(d->dev, d->uid, d->pdn, m.p, m.iova, LEN, 0, &ro),
+			 0);
 	assert_why(d, ro, d->pdn, m.iova, 1, "key without local write");
 	assert_ptr_equal(cx_dma(d->dev, ro, d->pdn, m.iova, 1, 0, &why), m.p);
 	assert_why(d, ro, d->pdn, m.iova + LEN, 1, "outside the key's range");
@@ -124,15 +130,20 @@ static void test_what_cannot_be_registered(void **state)
 
 	(void)state;
 	assert_int_equal(cx_mkey_reg(d->dev, d->uid, d->pdn, p, 0, 0, 1, &key), -EINVAL);
-	assert_int_equal(cx_mkey_reg(d->dev, d->uid, d->pdn, NULL, 0, LEN, 1, &key), -EINVAL);
-	assert_int_equal(cx_mkey_reg(d->dev, d->uid, d->pdn, p, 0, UINT64_MAX, 1, &key), -EINVAL);
-	assert_int_equal(cx_mkey_reg(d->dev, d->uid, 0xdead, p, 0, LEN, 1, &key), -EINVAL);
+	assert_int_equal(cx_mkey_reg(d->dev, d->uid, d->pdn, NULL, 0, LEN, 1, &key),
+			 -EINVAL);
+	assert_int_equal(cx_mkey_reg(d->dev, d->uid, d->pdn, p, 0, UINT64_MAX, 1, &key),
+			 -EINVAL);
+	assert_int_equal(cx_mkey_reg(d->dev, d->uid, 0xdead, p, 0, LEN, 1, &key),
+			 -EINVAL);
 	assert_int_equal(cx_mkey_reg(d->dev, other, d->pdn, p, 0, LEN, 1, &key), -EINVAL);
-	assert_int_equal(cx_mkey_reg(d->dev, 0x7777, d->pdn, p, 0, LEN, 1, &key), -EINVAL);
+	assert_int_equal(cx_mkey_reg(d->dev, 0x7777, d->pdn, p, 0, LEN, 1, &key),
+			 -EINVAL);
 	assert_int_equal(key, 7);
 	assert_int_equal(cx_obj_count(d->dev, CX_MKEY), 0);
 	/* a domain that keys use stays */
-	assert_int_equal(cx_mkey_reg(d->dev, d->uid, pdn = d_pd(d), p, 0, LEN, 1, &key), 0);
+	assert_int_equal(cx_mkey_reg(d->dev, d->uid, pdn = d_pd(d), p, 0, LEN, 1, &key),
+			 0);
 	assert_int_equal(d_simple(d, D_DEALLOC_PD, pdn, NULL), CX_ST_BAD_RES_STATE);
 	assert_int_equal(cx_mkey_dereg(d->dev, other, key), -ENOENT);
 	d_assert_log(d, "no such key of uid");
@@ -160,7 +171,8 @@ static void test_umem_ranges(void **state)
 {
 	struct direct *d = d_open(NULL);
 	struct d_umem m = d_umem(d, LEN);
-	struct cx_umem *umem = (struct cx_umem *)cx_obj_get(d->dev, CX_UMEM, m.num, d->uid);
+	struct cx_umem *umem =
+		(struct cx_umem *)cx_obj_get(d->dev, CX_UMEM, m.num, d->uid);
 
 	(void)state;
 	assert_ptr_equal(cx_umem_at(umem, 0, LEN), m.p);

@@ -75,8 +75,8 @@ static void test_work_queues_share_a_space(void **state)
 		assert_true(obj->num > last);
 		last = obj->num;
 		for (int t = 0; t < CX_OBJ_TYPE_COUNT; t++)
-			assert_true((cx_obj_get(d->dev, (enum cx_obj_type)t, last, 0) == obj) ==
-				    (t == (int)type));
+			assert_true((cx_obj_get(d->dev, (enum cx_obj_type)t, last, 0) ==
+				     obj) == (t == (int)type));
 	}
 	assert_int_equal(cx_obj_count(d->dev, CX_SQ), 20);
 	assert_int_equal(cx_obj_count(d->dev, CX_RQ), 20);
@@ -154,7 +154,9 @@ static void test_a_range_is_one_object(void **state)
 	d_close(d);
 }
 
-struct ascending { uint32_t last, n; };
+struct ascending {
+	uint32_t last, n;
+};
 
 static bool check_ascending(void *arg, struct cx_obj *obj)
 {
@@ -180,7 +182,9 @@ static void test_many(void **state)
 	d_close(d);
 }
 
-struct text { char all[8192]; };
+struct text {
+	char all[8192];
+};
 
 static void gather(void *arg, const char *line)
 {
@@ -201,11 +205,11 @@ static void test_dump_names_what_is_there(void **state)
 	(void)state;
 	d_cq_consume(cq, 3);
 	cx_dump(d->dev, gather, &t);
-	snprintf(want, sizeof(want), "CQ 0x%x uid %u refs 1 log_size 4 ci 3 pi 0\n", cq->num,
-		 d->uid);
+	snprintf(want, sizeof(want), "CQ 0x%x uid %u refs 1 log_size 4 ci 3 pi 0\n",
+		 cq->num, d->uid);
 	assert_non_null(strstr(t.all, want));
-	snprintf(want, sizeof(want), "SQ 0x%x uid %u RDY cq 0x%x uar 0x%x log_size 3", sq->num,
-		 d->uid, cq->num, d->uar->num);
+	snprintf(want, sizeof(want), "SQ 0x%x uid %u RDY cq 0x%x uar 0x%x log_size 3",
+		 sq->num, d->uid, cq->num, d->uar->num);
 	assert_non_null(strstr(t.all, want));
 	d_close(d);
 }

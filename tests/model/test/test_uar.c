@@ -10,7 +10,11 @@
 
 #define SELDOM 64 /* as in uar.c: pages without a queue are looked at that often */
 
-struct sq2 { struct direct *d; struct d_cq *cq; struct d_sq *sq; };
+struct sq2 {
+	struct direct *d;
+	struct d_cq *cq;
+	struct d_sq *sq;
+};
 
 static struct sq2 open_sq(void)
 {
@@ -171,8 +175,10 @@ static void test_another_page_is_ignored_and_reported(void **state)
 	assert_int_equal(completions(s.cq), 0);
 	assert_int_equal(cx_stats(s.d->dev)->bad_doorbells, 2);
 	for (unsigned i = 0; i < 2; i++) {
-		snprintf(want, sizeof(want), "SQ 0x%x: doorbell.page: rung on UAR 0x%x, its own is "
-			 "0x%x", s.sq->num, (i ? busy : empty)->num, s.d->uar->num);
+		snprintf(want, sizeof(want),
+			 "SQ 0x%x: doorbell.page: rung on UAR 0x%x, its own is "
+			 "0x%x",
+			 s.sq->num, (i ? busy : empty)->num, s.d->uar->num);
 		d_assert_log(s.d, want);
 	}
 	d_sq_ring(s.sq); /* and the right one still works */
@@ -268,8 +274,8 @@ static void test_reset_queue_is_not_rung(void **state)
 {
 	struct direct *d = d_open(NULL);
 	struct d_cq *cq = d_cq(d, &(struct d_cq_conf){ .log_size = 4 });
-	struct d_sq *sq = d_sq(d, &(struct d_sq_conf){ .log_size = 4, .cq = cq,
-						      .stay_reset = true });
+	struct d_sq *sq = d_sq(
+		d, &(struct d_sq_conf){ .log_size = 4, .cq = cq, .stay_reset = true });
 
 	(void)state;
 	put_nop(sq);
@@ -379,8 +385,8 @@ static void test_budget_is_fair(void **state)
 	struct d_cq *cq_long = d_cq(d, &(struct d_cq_conf){ .log_size = 9 });
 	struct d_cq *cq_short = d_cq(d, &(struct d_cq_conf){ .log_size = 4 });
 	struct d_sq *sq = d_sq(d, &(struct d_sq_conf){ .log_size = 9, .cq = cq_long });
-	struct d_sq *other = d_sq(d, &(struct d_sq_conf){ .log_size = 4, .cq = cq_short,
-							  .uar = d_uar(d) });
+	struct d_sq *other = d_sq(
+		d, &(struct d_sq_conf){ .log_size = 4, .cq = cq_short, .uar = d_uar(d) });
 	unsigned first;
 
 	(void)state;
@@ -420,8 +426,10 @@ static void test_arm(void **state)
 static void test_queue_views(void **state)
 {
 	struct sq2 s = open_sq();
-	struct d_rq *rq = d_rq(s.d, &(struct d_rq_conf){ .log_size = 3, .cq = s.cq,
-							 .striding = true, .log_strides = 7,
+	struct d_rq *rq = d_rq(s.d, &(struct d_rq_conf){ .log_size = 3,
+							 .cq = s.cq,
+							 .striding = true,
+							 .log_strides = 7,
 							 .log_stride_bytes = 9 });
 	struct cx_queue_view v;
 
