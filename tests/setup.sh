@@ -7,13 +7,14 @@ set -eu
 
 # compile and check
 build='gcc libc6-dev clang libclang-rt-14-dev cmake ninja-build pkg-config
-	libcmocka-dev libpcap-dev libibverbs-dev'
+	libcmocka-dev libpcap-dev libibverbs-dev libnuma-dev liburcu-dev libmnl-dev
+	libsystemd-dev libinih-dev libjansson-dev'
 check='clang-format clang-tidy cppcheck shellcheck git'
 # the programs of others that judge the model, and l3fwd's source with what it needs
 judges='ibverbs-providers ibverbs-utils rdma-core perftest dpdk libdpdk-dev dpdk-doc
 	librte-net-mlx5-23 librte-mempool-ring23'
 # what the test scripts call
-tools='bash iproute2 ethtool procps util-linux coreutils python3 tcpdump'
+tools='bash iproute2 iputils-ping ethtool procps util-linux coreutils python3 tcpdump'
 
 missing=
 for package in $build $check $judges $tools; do

@@ -31,6 +31,9 @@ static inline uint64_t time_ticks(void)
 #endif
 }
 
+/* Measured once, against the clock; takes some milliseconds the first time. */
+uint64_t time_ticks_per_us(void);
+
 static inline void time_relax(void)
 {
 #if defined(__x86_64__)

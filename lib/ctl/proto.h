@@ -1,0 +1,38 @@
+/* ctl/proto.h - what daemon and tool say to each other
+ *
+ * SOCK_STREAM Unix socket. A request is one line: shell-quoted words, at most
+ * CTL_LINE_MAX bytes with the line feed. Replies are JSON objects, one a line, in
+ * the order of the requests; the last object of a reply carries "status":
+ *
+ *   route show                     ->  {"dst":"10.0.0.0/8",...}
+ *                                      {"dst":"192.0.2.0/24",...}
+ *                                      {"status":"ok"}
+ *   route add 10/8 zz              ->  {"status":"error","error":{"code":"EINVAL","message":"..."}}
+ *
+ * `begin` opens a batch: every following line is answered, staged, and seen by no
+ * packet until `commit`; `abort`, or the end of the connection, gives it up.
+ * The daemon parses no JSON.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#define CTL_SOCKET "/run/mlx5fwd/control.sock"
+#define CTL_SOCKET_ENV "MLX5FWD_SOCKET"
+#define CTL_LINE_MAX 4096
+#define CTL_WORDS_MAX 64
+#define CTL_CLIENTS_MAX 64
+#define CTL_PROTOCOL 1
+
+/**
+ * ctl_split() - cut a line into words, in place
+ *
+ * Blanks separate; '...' and "..." join, a backslash outside single quotes takes the next
+ * character as it is. No expansion of any kind.
+ *
+ * Return: number of words, -EINVAL (open quote, control character), -E2BIG.
+ */
+int ctl_split(char *line, char *words[CTL_WORDS_MAX]);
+
+/* Appends a word to @line so that ctl_split() gives it back. Return 0 or -E2BIG. */
+int ctl_quote(char *line, size_t size, const char *word);

@@ -1,0 +1,84 @@
+/* fib/fib.h - forwarding tables: routes in, next hop indexes out
+ *
+ * The control thread changes a copy-free routing information base (every origin's
+ * routes) and commits; workers look up in the published tables (lookup_hot.h).
+ *
+ *   fib_route_add .. fib_route_del    staged
+ *   fib_commit                        visible to every worker's next burst; old memory
+ *                                     goes back after a grace period (base/rcu.h)
+ *
+ * A commit that does not fit (memory, table full) changes nothing and returns -ENOSPC
+ * or -ENOMEM; the staged changes are given up too.
+ *
+ * Context: control thread, unless said otherwise.
+ */
+#pragma once
+
+#include "nexthop.h"
+#include "prefix.h"
+
+struct fib;
+struct fib_tables; /* what workers read; lookup_hot.h */
+
+enum fib_origin { FIB_STATIC, FIB_KERNEL, FIB_ORIGIN_COUNT }; /* in order of preference */
+const char *fib_origin_name(enum fib_origin origin); /* "static" */
+
+struct fib_conf {
+	uint32_t max_nexthops; /* 0 = 65536 */
+};
+
+struct fib_route {
+	struct fib_prefix prefix;
+	enum fib_origin origin;
+	uint32_t nh;	/* index */
+	uint32_t metric;
+	bool active;	/* this one is in the tables; a less preferred origin is not */
+};
+
+struct fib_sizes { /* readable without a walk */
+	uint32_t routes[2][FIB_ORIGIN_COUNT]; /* by family: [0] IPv4, [1] IPv6 */
+	uint32_t nexthops;
+	uint64_t lookup_bytes[2], rib_bytes;
+	uint64_t commits, adds, replaces, deletes, failures;
+};
+
+int fib_new(const struct fib_conf *conf, struct fib **ret);
+void fib_free(struct fib *fib); /* no worker may read any more */
+
+/**
+ * fib_nh_get() - a next hop like this one, shared if it is there already
+ * @nh:  all fields count
+ * @ret: its index, with one reference
+ * Return: 0, -ENOSPC (max_nexthops), -ENOMEM.
+ */
+int fib_nh_get(struct fib *fib, const struct fib_nh *nh, uint32_t *ret);
+void fib_nh_ref(struct fib *fib, uint32_t index);
+void fib_nh_put(struct fib *fib, uint32_t index); /* reused only after a grace period */
+const struct fib_nh *fib_nh_at(const struct fib *fib, uint32_t index);
+/* Changes a next hop under every route that uses it (MAC or port changed). */
+int fib_nh_set(struct fib *fib, uint32_t index, const struct fib_nh *nh);
+
+/* -EEXIST if that origin has the prefix; the reference on @nh passes to the route on success. */
+int fib_route_add(struct fib *fib, const struct fib_prefix *p, enum fib_origin origin,
+		  uint32_t nh, uint32_t metric);
+/* Adds or replaces. */
+int fib_route_replace(struct fib *fib, const struct fib_prefix *p, enum fib_origin origin,
+		      uint32_t nh, uint32_t metric);
+int fib_route_del(struct fib *fib, const struct fib_prefix *p, enum fib_origin origin); /* -ESRCH */
+int fib_commit(struct fib *fib);
+void fib_abort(struct fib *fib); /* gives up what is staged */
+
+/* Exactly this prefix and origin, staged changes included; false if absent. */
+bool fib_route_get(const struct fib *fib, const struct fib_prefix *p, enum fib_origin origin,
+		   struct fib_route *ret);
+/* The route that forwards this address. */
+bool fib_route_match(const struct fib *fib, uint8_t family, const uint8_t addr[16],
+		     struct fib_route *ret);
+/* In the order of fib_prefix_compare(), then origin. Starts after @after (NULL = first), so that
+ * a long listing can be cut into pieces. Stops when @fn returns false. */
+void fib_route_walk(const struct fib *fib, const struct fib_route *after,
+		    bool (*fn)(void *arg, const struct fib_route *route), void *arg);
+void fib_sizes(const struct fib *fib, struct fib_sizes *ret);
+
+/* The pointer that workers follow: rcu_read(*fib_live(fib)). Stable for the fib's life. */
+struct fib_tables *const *fib_live(const struct fib *fib);

@@ -1,0 +1,152 @@
+/* fwd/worker.c - life of a worker: thread, pinning, pause and stop */
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "../base/rcu.h"
+#include "../base/time.h"
+#include "../m5/tx_hot.h"
+#include "../place/pin.h"
+#include "worker_inside.h"
+
+int fwd_worker_new(const struct fwd_conf *conf, struct fwd_worker **ret)
+{
+	struct fwd_worker *w = aligned_alloc(CACHE_LINE, align_up(sizeof(*w), CACHE_LINE));
+	uint64_t per_us = time_ticks_per_us();
+	int r;
+
+	if (!w)
+		return -ENOMEM;
+	memset(w, 0, sizeof(*w));
+	w->conf = *conf;
+	w->spin_ticks = conf->idle_spin_us * per_us;
+	w->pause_ticks = conf->idle_pause_us * per_us;
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->changed, NULL);
+	w->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	r = w->wake_fd < 0 ? -errno : 0;
+	if (!r)
+		r = ring_init(&w->punt, conf->punt_ring,
+			      (uint32_t)align_up(sizeof(struct exc_frame) + conf->punt_bytes, CACHE_LINE));
+	if (r < 0) {
+		fwd_worker_free(w);
+		return r;
+	}
+	*ret = w;
+	return 0;
+}
+
+void fwd_worker_free(struct fwd_worker *w)
+{
+	if (!w)
+		return;
+	if (w->wake_fd >= 0)
+		close(w->wake_fd);
+	ring_fini(&w->punt);
+	pthread_cond_destroy(&w->changed);
+	pthread_mutex_destroy(&w->lock);
+	free(w);
+}
+
+void fwd_worker_set_port(struct fwd_worker *w, unsigned port, const struct fwd_port *p)
+{
+	w->port[port] = *p;
+	w->n_ports = 0;
+	for (unsigned i = 0; i < FWD_PORTS_MAX; i++)
+		if (w->port[i].rx || w->port[i].tx)
+			w->n_ports = i + 1;
+}
+
+static void wake(struct fwd_worker *w)
+{
+	uint64_t one = 1;
+
+	/* A full eventfd is readable, which is all that is wanted. */
+	if (write(w->wake_fd, &one, sizeof(one)) < 0)
+		return;
+}
+
+/* Waits, offline, while the control thread changes ports. */
+static void wait_while_paused(struct fwd_worker *w)
+{
+	rcu_offline();
+	pthread_mutex_lock(&w->lock);
+	w->paused = true;
+	pthread_cond_broadcast(&w->changed);
+	while (atomic_load(&w->pause) && !atomic_load(&w->stop))
+		pthread_cond_wait(&w->changed, &w->lock);
+	w->paused = false;
+	pthread_cond_broadcast(&w->changed);
+	pthread_mutex_unlock(&w->lock);
+	rcu_online();
+}
+
+static void *worker_main(void *arg)
+{
+	struct fwd_worker *w = arg;
+
+	if (w->conf.cpu >= 0)
+		place_pin_self(w->conf.cpu); /* checked before start */
+	rcu_reader_start();
+	while (!atomic_load(&w->stop)) {
+		fwd_loop(w);
+		if (atomic_load(&w->pause))
+			wait_while_paused(w);
+	}
+	rcu_reader_stop();
+	return NULL;
+}
+
+int fwd_worker_start(struct fwd_worker *w)
+{
+	int r = pthread_create(&w->thread, NULL, worker_main, w);
+
+	w->started = r == 0;
+	return -r;
+}
+
+void fwd_worker_stop(struct fwd_worker *w)
+{
+	if (!w->started)
+		return;
+	atomic_store(&w->stop, true);
+	pthread_mutex_lock(&w->lock);
+	pthread_cond_broadcast(&w->changed);
+	pthread_mutex_unlock(&w->lock);
+	wake(w);
+	pthread_join(w->thread, NULL);
+	w->started = false;
+}
+
+void fwd_worker_pause(struct fwd_worker *w)
+{
+	atomic_store(&w->pause, true);
+	wake(w);
+	pthread_mutex_lock(&w->lock);
+	while (w->started && !w->paused)
+		pthread_cond_wait(&w->changed, &w->lock);
+	pthread_mutex_unlock(&w->lock);
+}
+
+void fwd_worker_resume(struct fwd_worker *w)
+{
+	pthread_mutex_lock(&w->lock);
+	atomic_store(&w->pause, false);
+	pthread_cond_broadcast(&w->changed);
+	pthread_mutex_unlock(&w->lock);
+}
+
+const struct fwd_port_count *fwd_worker_port_count(const struct fwd_worker *w, unsigned port)
+{
+	return &w->port_count[port];
+}
+const struct fwd_count *fwd_worker_count(const struct fwd_worker *w) { return &w->count; }
+struct ring *fwd_worker_punt(struct fwd_worker *w) { return &w->punt; }
+int fwd_worker_cpu(const struct fwd_worker *w) { return w->conf.cpu; }
+uint64_t fwd_worker_heartbeat(const struct fwd_worker *w)
+{
+	return __atomic_load_n(&w->count.turns, __ATOMIC_RELAXED);
+}

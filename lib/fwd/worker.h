@@ -1,0 +1,86 @@
+/* fwd/worker.h - one worker: a pinned thread that forwards
+ *
+ * A worker owns one receive and one send queue on every port and shares nothing
+ * that is written with other workers. It reads tables by RCU, writes its counters
+ * and its punt ring, and is stopped by a flag.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../base/hot.h"
+#include "../base/ring.h"
+#include "../exc/frame.h"
+#include "../fib/lookup_hot.h"
+#include "../m5/pkt.h"
+#include "../pkt/verdict.h"
+
+#define FWD_PORTS_MAX 16
+#define FWD_BURST 64
+
+struct m5_rx;
+struct m5_tx;
+
+/* Per worker and ingress port; written by the worker only, read by anybody (relaxed).
+ * At rest: received = forwarded + sum(punted) + sum(dropped). */
+struct fwd_port_count {
+	uint64_t received, received_bytes;
+	uint64_t forwarded[2], forwarded_bytes[2]; /* [0] IPv4, [1] IPv6; accepted by a send ring */
+	uint64_t punted[PKT_PUNT_COUNT];	   /* accepted by the punt ring */
+	uint64_t dropped[PKT_DROP_COUNT];
+	uint64_t egress, egress_bytes;		   /* this port as the way out */
+} CACHE_ALIGNED;
+
+struct fwd_count {
+	uint64_t turns, empty_turns;
+	uint64_t busy_ticks, idle_ticks; /* base/time.h */
+	uint64_t sleeps;
+} CACHE_ALIGNED;
+
+/* Reads a counter that its worker may be writing. */
+static inline uint64_t fwd_read(const uint64_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+enum fwd_idle { FWD_IDLE_SPIN, FWD_IDLE_PAUSE, FWD_IDLE_SLEEP, FWD_IDLE_ADAPTIVE };
+
+struct fwd_port {
+	struct m5_rx *rx; /* NULL: the port is not with us now */
+	struct m5_tx *tx;
+	int rx_event_fd;
+	uint8_t mac[6];
+	bool up; /* egress allowed */
+};
+
+struct fwd_conf {
+	unsigned index;
+	int cpu; /* -1 = not pinned */
+	enum fwd_idle idle;
+	uint32_t idle_spin_us;	/* adaptive: spin this long, then pause */
+	uint32_t idle_pause_us; /* adaptive: pause this long, then sleep until a packet comes */
+	struct fib_tables *const *live;
+	uint32_t punt_ring;  /* frames, a power of two */
+	uint32_t punt_bytes; /* longest frame */
+};
+
+struct fwd_worker;
+
+int fwd_worker_new(const struct fwd_conf *conf, struct fwd_worker **ret);
+void fwd_worker_free(struct fwd_worker *w); /* stopped */
+/* Before start, or while the worker is paused. */
+void fwd_worker_set_port(struct fwd_worker *w, unsigned port, const struct fwd_port *p);
+int fwd_worker_start(struct fwd_worker *w);
+void fwd_worker_stop(struct fwd_worker *w); /* joins; what is in flight was sent or counted */
+/* Stops the loop between two turns without ending the thread; used to change ports. */
+void fwd_worker_pause(struct fwd_worker *w);
+void fwd_worker_resume(struct fwd_worker *w);
+
+const struct fwd_port_count *fwd_worker_port_count(const struct fwd_worker *w, unsigned port);
+const struct fwd_count *fwd_worker_count(const struct fwd_worker *w);
+/* Entries are struct exc_frame. Consumer: exception thread. */
+struct ring *fwd_worker_punt(struct fwd_worker *w);
+int fwd_worker_cpu(const struct fwd_worker *w);
+uint64_t fwd_worker_heartbeat(const struct fwd_worker *w); /* turns so far */

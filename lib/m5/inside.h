@@ -1,0 +1,71 @@
+/* m5/inside.h - what the files of m5/ know of each other; not for users */
+#pragma once
+
+#include <stdbool.h>
+
+#include "../prm/cmd.h"
+#include "cq_hot.h"
+#include "dev.h"
+#include "verbs.h"
+
+struct m5_dev {
+	unsigned index;
+	struct ibv_context *ctx;
+	struct ibv_pd *pd;
+	uint32_t pdn;
+	uint32_t eqn;
+	struct m5_caps caps;
+	/* One transport domain for everything of this device. */
+	struct mlx5dv_devx_obj *td;
+	uint32_t tdn;
+};
+
+/* ---- devx.c ---- */
+
+/* Runs a command that makes no object. "QUERY_HCA_CAP on mlx5_0: bad parameter (...)". */
+int m5_devx_command(struct m5_dev *dev, const char *name, const void *in, size_t in_bytes,
+		    void *out, size_t out_bytes, struct err *err);
+/* Makes an object; @num receives PRM_OUT_NUMBER when not NULL. */
+int m5_devx_create(struct m5_dev *dev, const char *name, const void *in, size_t in_bytes,
+		   struct err *err, struct mlx5dv_devx_obj **ret, uint32_t *num);
+int m5_devx_modify(struct m5_dev *dev, struct mlx5dv_devx_obj *obj, const char *name, const void *in,
+		   size_t in_bytes, struct err *err);
+int m5_devx_query(struct m5_dev *dev, struct mlx5dv_devx_obj *obj, const char *name, const void *in,
+		  size_t in_bytes, void *out, size_t out_bytes, struct err *err);
+void m5_devx_destroy(struct mlx5dv_devx_obj **obj); /* NULL is fine; sets it to NULL */
+
+/* caps.c */
+int m5_caps_read(struct m5_dev *dev, struct err *err);
+
+/* ---- ring.c: memory of a queue: entries, then its doorbell record, known to the device ---- */
+
+struct m5_ring {
+	uint8_t *base;
+	size_t bytes, page_bytes;
+	be32_t *dbrec; /* two words */
+	uint64_t dbrec_offset;
+	struct mlx5dv_devx_umem *umem;
+};
+
+int m5_ring_map(struct m5_ring *ring, struct m5_dev *dev, size_t entry_bytes, bool device_writes,
+		int numa_node, struct err *err);
+void m5_ring_unmap(struct m5_ring *ring);
+
+/* ---- cq.c: a completion queue ---- */
+
+struct m5_cq {
+	struct m5_ring ring;
+	struct mlx5dv_devx_uar *uar; /* for arming; owned by the queue that uses the CQ */
+	struct mlx5dv_devx_obj *obj;
+	uint32_t num;
+	unsigned log_size;
+};
+
+int m5_cq_open(struct m5_cq *cq, struct m5_dev *dev, struct mlx5dv_devx_uar *uar, unsigned log_size,
+	       int numa_node, struct err *err, struct m5_cq_hot *hot);
+void m5_cq_drop(struct m5_cq_hot *hot); /* what is written but not read */
+void m5_cq_close(struct m5_cq *cq);
+
+/* ---- uar.c ---- */
+int m5_uar_open(struct m5_dev *dev, struct err *err, struct mlx5dv_devx_uar **ret);
+void m5_uar_close(struct mlx5dv_devx_uar **uar);
