@@ -92,7 +92,6 @@ static const struct spoil spoils[] = {
 	{ "wqe_ctrl.ds: 0, with", D_SEND, 2, AT(CTRL + 58, 6, 0) },
 	{ "wqe_ctrl.ds: 0x1 leaves no room for the Ethernet segment", D_SEND, 2,
 	  AT(CTRL + 58, 6, 1) },
-	{ "wqe_ctrl.ds: 13, with 3 blocks of 4 posted", D_SEND, 2, AT(CTRL + 58, 6, 13) },
 	{ "wqe_ctrl.ds: 0x2 leaves no frame", D_MPSW, 2, AT(CTRL + 58, 6, 2) },
 	{ "wqe_ctrl.signature: 0x5a", D_SEND, 2, AT(CTRL + 64, 8, 0x5a) },
 	{ "wqe_ctrl.reserved_at_48", D_SEND, 2, AT(CTRL + 72, 8, 1) },
@@ -170,6 +169,21 @@ static void test_each_broken_field(void **state)
 		print_message("           %s\n", spoils[i].log);
 		run_spoil(&spoils[i]);
 	}
+}
+
+/* It claims all that is posted, so nothing is left to flush. */
+static void test_longer_than_what_is_posted(void **state)
+{
+	struct rig r = open_rig();
+
+	(void)state;
+	put_nop(&r, D_CE_ALWAYS);
+	put_nop(&r, D_CE_ALWAYS);
+	CX_SET(wqe_ctrl, r.sq->ring, ds, 9);
+	ring(&r);
+	d_assert_log(r.d, "wqe_ctrl.ds: 9, with 2 blocks of 4 posted");
+	assert_failed(&r, 2, D_NOP_WQE, 0, 0);
+	d_close(r.d);
 }
 
 /* A message can be too long only in sum. */
@@ -495,6 +509,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_broken_field),
+		cmocka_unit_test(test_longer_than_what_is_posted),
 		cmocka_unit_test(test_too_long_in_sum),
 		cmocka_unit_test(test_one_wrong_bit_in_the_key),
 		cmocka_unit_test(test_range_of_the_key),
