@@ -261,16 +261,20 @@ static const char *state_text(const struct veth *v)
 
 static void take_link(struct veth *v)
 {
+	bool was_present = v->link.present;
+
 	if (v->link_wait) {
 		v->link_wait--;
 		return;
 	}
 	v->link_wait = VETH_GAP_MAX;
-	if (!link_read(&v->link) || v->w.carrier == v->link.carrier)
+	if (!link_read(&v->link))
+		return;
+	if (v->link.present == was_present && v->w.carrier == v->link.carrier)
 		return;
 	v->w.carrier = v->link.carrier;
-	model_log(v->w.port->model, "%s: wire %s %s", v->w.port->netdev, v->name,
-		  state_text(v));
+	model_note(v->w.port->model, "%s: wire %s %s", v->w.port->netdev, v->name,
+		   state_text(v));
 	port_link_update(v->w.port);
 }
 
