@@ -1,0 +1,336 @@
+/* mirror/mirror.c - links and own addresses, kept by difference
+ *
+ * Every entry has a generation; a dump marks what it sees with the new one, and what
+ * keeps an old one afterwards is gone.
+ */
+
+#include "mirror.h"
+
+#include <linux/if_addr.h>
+#include <linux/rtnetlink.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "nl.h"
+
+struct link {
+	struct link *next;
+	struct mirror_link l;
+	unsigned generation;
+};
+
+struct addr { /* one address on one interface */
+	struct addr *next;
+	int ifindex;
+	uint8_t family, byte[16];
+	unsigned generation;
+};
+
+struct mirror {
+	struct nl nl;
+	struct mirror_ops ops;
+	struct link *links;
+	struct addr *addrs;
+	unsigned generation;
+	uint64_t overruns;
+};
+
+enum { DUMP_TRIES = 10 };
+
+/* ---- links ---- */
+
+static int link_attr(const struct nlattr *attr, void *data)
+{
+	struct mirror_link *l = data;
+
+	switch (mnl_attr_get_type(attr)) {
+	case IFLA_IFNAME:
+		if (mnl_attr_validate(attr, MNL_TYPE_STRING) >= 0)
+			snprintf(l->name, sizeof(l->name), "%s", mnl_attr_get_str(attr));
+		break;
+	case IFLA_ADDRESS:
+		if (mnl_attr_get_payload_len(attr) == sizeof(l->mac))
+			memcpy(l->mac, mnl_attr_get_payload(attr), sizeof(l->mac));
+		break;
+	case IFLA_MTU:
+		if (mnl_attr_validate(attr, MNL_TYPE_U32) >= 0)
+			l->mtu = mnl_attr_get_u32(attr);
+		break;
+	case IFLA_CARRIER:
+		if (mnl_attr_validate(attr, MNL_TYPE_U8) >= 0)
+			l->carrier = mnl_attr_get_u8(attr);
+		break;
+	}
+	return MNL_CB_OK;
+}
+
+static struct link **find_link(struct mirror *m, int ifindex)
+{
+	struct link **l = &m->links;
+
+	while (*l && (*l)->l.ifindex != ifindex)
+		l = &(*l)->next;
+	return l;
+}
+
+static void drop_link(struct mirror *m, struct link **at)
+{
+	struct link *l = *at;
+
+	*at = l->next;
+	m->ops.link(m->ops.arg, &l->l, true);
+	free(l);
+}
+
+static void set_link(struct mirror *m, const struct mirror_link *is)
+{
+	struct link **at = find_link(m, is->ifindex), *l = *at;
+	bool same = l && !memcmp(&l->l, is, sizeof(*is));
+
+	if (!l) {
+		l = calloc(1, sizeof(*l));
+		if (!l)
+			return; /* the next change or dump brings it again */
+		l->next = m->links;
+		m->links = l;
+	}
+	l->l = *is;
+	l->generation = m->generation;
+	if (!same)
+		m->ops.link(m->ops.arg, &l->l, false);
+}
+
+static void on_link(struct mirror *m, const struct nlmsghdr *msg)
+{
+	const struct ifinfomsg *ifi = mnl_nlmsg_get_payload(msg);
+	struct mirror_link l;
+	struct link **at;
+
+	if (mnl_nlmsg_get_payload_len(msg) < sizeof(*ifi) || ifi->ifi_family == AF_BRIDGE)
+		return;
+	if (msg->nlmsg_type == RTM_DELLINK) {
+		at = find_link(m, ifi->ifi_index);
+		if (*at)
+			drop_link(m, at);
+		return;
+	}
+	memset(&l, 0, sizeof(l)); /* compared as bytes */
+	l.ifindex = ifi->ifi_index;
+	l.up = ifi->ifi_flags & IFF_UP;
+	mnl_attr_parse(msg, sizeof(*ifi), link_attr, &l);
+	set_link(m, &l);
+}
+
+/* ---- addresses ---- */
+
+struct addr_attrs {
+	const struct nlattr *local, *address;
+};
+
+static int addr_attr(const struct nlattr *attr, void *data)
+{
+	struct addr_attrs *a = data;
+
+	if (mnl_attr_get_type(attr) == IFA_LOCAL)
+		a->local = attr;
+	else if (mnl_attr_get_type(attr) == IFA_ADDRESS)
+		a->address = attr;
+	return MNL_CB_OK;
+}
+
+static bool same_addr(const struct addr *a, const struct addr *b)
+{
+	return a->family == b->family && !memcmp(a->byte, b->byte, sizeof(a->byte));
+}
+
+static bool held_elsewhere(const struct mirror *m, const struct addr *but)
+{
+	for (const struct addr *a = m->addrs; a; a = a->next)
+		if (a != but && same_addr(a, but))
+			return true;
+	return false;
+}
+
+static struct addr **find_addr(struct mirror *m, const struct addr *like)
+{
+	struct addr **a = &m->addrs;
+
+	while (*a && ((*a)->ifindex != like->ifindex || !same_addr(*a, like)))
+		a = &(*a)->next;
+	return a;
+}
+
+static void drop_addr(struct mirror *m, struct addr **at)
+{
+	struct addr *a = *at;
+
+	*at = a->next;
+	if (!held_elsewhere(m, a))
+		m->ops.addr(m->ops.arg, a->family, a->byte, false);
+	free(a);
+}
+
+static void set_addr(struct mirror *m, const struct addr *like)
+{
+	struct addr *a = *find_addr(m, like);
+	bool known = held_elsewhere(m, like);
+
+	if (!a) {
+		a = calloc(1, sizeof(*a));
+		if (!a)
+			return;
+		*a = *like;
+		a->next = m->addrs;
+		m->addrs = a;
+	}
+	a->generation = m->generation;
+	if (!known)
+		m->ops.addr(m->ops.arg, a->family, a->byte, true);
+}
+
+static void on_addr(struct mirror *m, const struct nlmsghdr *msg)
+{
+	const struct ifaddrmsg *ifa = mnl_nlmsg_get_payload(msg);
+	struct addr_attrs attrs = { NULL, NULL };
+	struct addr a = { 0 }, **at;
+	const struct nlattr *attr;
+	size_t want;
+
+	if (mnl_nlmsg_get_payload_len(msg) < sizeof(*ifa) ||
+	    (ifa->ifa_family != AF_INET && ifa->ifa_family != AF_INET6))
+		return;
+	mnl_attr_parse(msg, sizeof(*ifa), addr_attr, &attrs);
+	/* On a point-to-point link IFA_ADDRESS is the peer's (rtnetlink(7)). */
+	attr = attrs.local ? attrs.local : attrs.address;
+	a.family = ifa->ifa_family == AF_INET ? 4 : 6;
+	want = a.family == 4 ? 4 : 16;
+	if (!attr || mnl_attr_get_payload_len(attr) != want)
+		return;
+	memcpy(a.byte, mnl_attr_get_payload(attr), want);
+	a.ifindex = (int)ifa->ifa_index;
+	if (msg->nlmsg_type == RTM_NEWADDR) {
+		set_addr(m, &a);
+		return;
+	}
+	at = find_addr(m, &a);
+	if (*at)
+		drop_addr(m, at);
+}
+
+/* ---- dump and follow ---- */
+
+static void on_message(void *arg, const struct nlmsghdr *msg)
+{
+	struct mirror *m = arg;
+
+	switch (msg->nlmsg_type) {
+	case RTM_NEWLINK:
+	case RTM_DELLINK:
+		on_link(m, msg);
+		break;
+	case RTM_NEWADDR:
+	case RTM_DELADDR:
+		on_addr(m, msg);
+		break;
+	}
+}
+
+static void sweep(struct mirror *m)
+{
+	for (struct link **l = &m->links; *l;) {
+		if ((*l)->generation != m->generation)
+			drop_link(m, l);
+		else
+			l = &(*l)->next;
+	}
+	for (struct addr **a = &m->addrs; *a;) {
+		if ((*a)->generation != m->generation)
+			drop_addr(m, a);
+		else
+			a = &(*a)->next;
+	}
+}
+
+static int dump(struct mirror *m)
+{
+	int r = -EINTR;
+
+	for (int i = 0; i < DUMP_TRIES && r == -EINTR; i++) {
+		m->generation++;
+		r = nl_dump(&m->nl, RTM_GETLINK, AF_UNSPEC, on_message, m);
+		if (!r)
+			r = nl_dump(&m->nl, RTM_GETADDR, AF_UNSPEC, on_message, m);
+	}
+	if (!r)
+		sweep(m);
+	return r;
+}
+
+int mirror_open(const struct mirror_ops *ops, struct err *err, struct mirror **ret)
+{
+	static const unsigned groups[] = { RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, 0 };
+	struct mirror *m = calloc(1, sizeof(*m));
+	int r;
+
+	if (!m)
+		return -ENOMEM;
+	m->ops = *ops;
+	r = nl_open(&m->nl, groups, err);
+	if (!r) {
+		r = dump(m);
+		if (r < 0)
+			err_set(err, r, "asking the kernel for its links and addresses: %s", strerror(-r));
+	}
+	if (r < 0) {
+		mirror_close(m);
+		return r;
+	}
+	*ret = m;
+	return 0;
+}
+
+void mirror_close(struct mirror *m)
+{
+	if (!m)
+		return;
+	while (m->links) {
+		struct link *l = m->links;
+
+		m->links = l->next;
+		free(l);
+	}
+	while (m->addrs) {
+		struct addr *a = m->addrs;
+
+		m->addrs = a->next;
+		free(a);
+	}
+	nl_close(&m->nl);
+	free(m);
+}
+
+int mirror_fd(const struct mirror *m) { return nl_fd(&m->nl); }
+uint64_t mirror_overruns(const struct mirror *m) { return m->overruns; }
+
+int mirror_process(struct mirror *m)
+{
+	int r = nl_events(&m->nl, on_message, m);
+
+	if (r != -ENOBUFS)
+		return r;
+	m->overruns++;
+	do
+		r = nl_events(&m->nl, on_message, m); /* what is left: older than the dump */
+	while (r == -ENOBUFS);
+	return dump(m);
+}
+
+const struct mirror_link *mirror_link_by_name(const struct mirror *m, const char *name)
+{
+	for (const struct link *l = m->links; l; l = l->next)
+		if (!strcmp(l->l.name, name))
+			return &l->l;
+	return NULL;
+}

@@ -1,0 +1,42 @@
+/* mirror/mirror.h - what the kernel has: links and own addresses
+ *
+ * Routes, next hops and neighbours are not mirrored yet. The kernel's state is
+ * dumped at start and followed by notifications; when some are lost (overrun) it is
+ * dumped again, and what is gone is reported as removed. Every report is a
+ * difference: nothing is said twice.
+ *
+ * Context: control thread.
+ */
+#pragma once
+
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../base/err.h"
+
+struct mirror;
+
+struct mirror_link {
+	int ifindex;
+	char name[IF_NAMESIZE];
+	uint8_t mac[6];
+	uint32_t mtu;
+	bool up;      /* administratively */
+	bool carrier;
+};
+
+struct mirror_ops {
+	void *arg;
+	void (*link)(void *arg, const struct mirror_link *link, bool gone); /* new, changed, gone */
+	/* An address of any interface: the host's own. Called once however many interfaces have it. */
+	void (*addr)(void *arg, uint8_t family, const uint8_t addr[16], bool added);
+};
+
+int mirror_open(const struct mirror_ops *ops, struct err *err, struct mirror **ret); /* dumps */
+void mirror_close(struct mirror *m);
+int mirror_fd(const struct mirror *m);
+/* Reads what came. Return: 0, or -errno when the kernel could not be asked again after an overrun. */
+int mirror_process(struct mirror *m);
+uint64_t mirror_overruns(const struct mirror *m);
+const struct mirror_link *mirror_link_by_name(const struct mirror *m, const char *name);
