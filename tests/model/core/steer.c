@@ -156,7 +156,16 @@ void cx_fg_free(struct cx_dev *dev, struct cx_fg *fg)
 	drop_group(fg);
 }
 
-/* Multiply and fold: every masked bit reaches the low bits that choose the bucket. */
+/* Every bit of the result depends on every bit of the word: a field may lie in the top bits of
+ * its word alone, and the low bits choose the bucket. Constants: MurmurHash3's 64-bit finalizer,
+ * public domain. */
+static uint64_t mix(uint64_t h)
+{
+	h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
+	h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+	return h ^ h >> 33;
+}
+
 static uint32_t value_hash(const struct cx_fg *fg, const struct cx_match *key)
 {
 	uint64_t h = 0;
@@ -164,8 +173,7 @@ static uint32_t value_hash(const struct cx_fg *fg, const struct cx_match *key)
 	for (unsigned i = 0; i < fg->n_words; i++) {
 		unsigned w = fg->word[i];
 
-		h = (h ^ (key->word[w] & fg->mask.word[w])) * UINT64_C(0x9e3779b97f4a7c15);
-		h ^= h >> 32;
+		h = mix(h ^ (key->word[w] & fg->mask.word[w]));
 	}
 	return (uint32_t)h;
 }

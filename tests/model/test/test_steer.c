@@ -92,26 +92,58 @@ static void test_lower_group_wins(void **state)
 	d_close(d);
 }
 
+#define MANY 2500
+
 /* Each of many entries is found, also after others came and went. */
 static void test_many_entries(void **state)
 {
 	struct direct *d = d_open(NULL);
-	uint32_t table = d_table(d, 0, 14);
-	uint32_t group = flow_field_group(d, table, 0, 9999, DPORT);
+	uint32_t table = d_table(d, 0, 12);
+	uint32_t group = flow_field_group(d, table, 0, MANY - 1, DPORT);
 
 	(void)state;
 	d_root(d, table);
-	for (uint32_t i = 0; i < 10000; i++)
+	for (uint32_t i = 0; i < MANY; i++)
 		drop_port(d, table, group, i, (uint16_t)(i * 3));
-	for (uint32_t i = 0; i < 30000; i++)
+	for (uint32_t i = 0; i < 3 * MANY; i++)
 		assert_int_equal(fate_of_port(d, (uint16_t)i),
 				 i % 3 ? CX_DEST_KERNEL : CX_DEST_DROP);
-	for (uint32_t i = 0; i < 10000; i += 2)
+	for (uint32_t i = 0; i < MANY; i += 2)
 		assert_int_equal(d_rule_del(d, table, i), CX_ST_OK);
-	for (uint32_t i = 0; i < 30000; i += 3)
+	for (uint32_t i = 0; i < 3 * MANY; i += 3)
 		assert_int_equal(fate_of_port(d, (uint16_t)i),
 				 i % 6 ? CX_DEST_DROP : CX_DEST_KERNEL);
-	assert_int_equal(cx_obj_count(d->dev, CX_FTE), 5000);
+	assert_int_equal(cx_obj_count(d->dev, CX_FTE), MANY / 2);
+	d_close(d);
+}
+
+/* 1024 neighbouring values of any one field must not share a few chains of the hash. */
+static void test_hash_spreads(void **state)
+{
+	static const cx_field fields[] = {
+		FLOW_OUTER(smac_47_16), FLOW_OUTER(smac_15_0), FLOW_OUTER(dmac_47_16),
+		FLOW_OUTER(dmac_15_0), FLOW_OUTER(ethertype), FLOW_OUTER(first_vid), FLOW_OUTER(tcp_sport),
+		FLOW_OUTER(tcp_dport), FLOW_OUTER(udp_sport), FLOW_OUTER(udp_dport),
+		CX_PACK(0x100, 32), CX_PACK(0x160, 32), CX_PACK(0x1a0, 32), CX_PACK(0x1e0, 32),
+	};
+	struct direct *d = d_open(NULL);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		uint32_t table = d_table(d, 0, 10);
+		uint32_t group = flow_field_group(d, table, 0, 1023, fields[i]), filled = 0;
+		const struct cx_fg *fg = (const void *)cx_obj_get(d->dev, CX_FG, group, 0);
+
+		for (uint32_t k = 0; k < 1024; k++) {
+			struct d_rule r = flow_rule(D_DROP, fields[i], k);
+
+			d_rule(d, table, group, k, &r);
+		}
+		for (uint32_t b = 0; b < fg->n_buckets; b++)
+			filled += fg->by_value[b] != NULL;
+		assert_int_equal(fg->n_buckets, 1024);
+		assert_true(filled > 550); /* random: 647 */
+	}
 	d_close(d);
 }
 
@@ -496,6 +528,7 @@ int main(void)
 		cmocka_unit_test(test_empty_root),
 		cmocka_unit_test(test_lower_group_wins),
 		cmocka_unit_test(test_many_entries),
+		cmocka_unit_test(test_hash_spreads),
 		cmocka_unit_test(test_many_groups),
 		cmocka_unit_test(test_miss_chain),
 		cmocka_unit_test(test_default_miss_rule),
