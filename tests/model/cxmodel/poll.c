@@ -42,12 +42,11 @@ enum {
 static const struct {
 	int64_t idle_ns, nap_ns; /* idle up to .. -> naps of .. */
 } ladder[] = {
-	{ 2000000, 20000 },
-	{ 50000000, 100000 },
-	{ 500000000, 500000 },
-	{ INT64_MAX, 2000000 },
+	{ 2000000, 20000 },	{ 50000000, 100000 },
+	{ 500000000, 500000 },	{ INT64_C(5000000000), 2000000 },
+	{ INT64_MAX, 4000000 },
 };
-#define LONGEST_NAP_NS INT64_C(2000000)
+#define LONGEST_NAP_NS INT64_C(4000000)
 #define FIFO_NAP_NS    INT64_C(50000)
 /* From here on a nap may be cut short by model_unlock(); shorter ones are over too soon. */
 #define WORTH_WAKING_NS INT64_C(500000)
@@ -60,7 +59,8 @@ struct poller {
 	atomic_bool stop;
 	int wake; /* eventfd */
 	atomic_bool asleep;
-	unsigned idle;	 /* passes without work */
+	unsigned idle;	 /* passes without work, or since something ended a nap */
+	bool busy;	 /* work since busy_ns */
 	int64_t busy_ns; /* time of the last work */
 	struct pollfd fd[2 * MODEL_PORTS + 1];
 	unsigned n_fds;
@@ -232,9 +232,7 @@ static void rest(struct poller *p, int64_t ns)
 		return;
 	if (p->fd[0].revents && read(p->wake, &n, sizeof(n)) < 0)
 		return;
-	/* Somebody brought work, or will within microseconds. */
-	p->idle = 0;
-	p->busy_ns = now_ns();
+	p->idle = 0; /* somebody brought work, or will within microseconds */
 }
 
 static void turn(struct poller *p)
@@ -246,6 +244,11 @@ static void turn(struct poller *p)
 	work = pass(p->m);
 	atomic_fetch_add_explicit(&p->passes, 1, memory_order_relaxed);
 	p->idle = work ? 0 : p->idle + 1;
+	p->busy = p->busy || work;
+	if (p->busy && p->idle == SPINS) {
+		p->busy_ns = now_ns();
+		p->busy = false;
+	}
 	ns = plan(p);
 	/* Under the lock: whoever changes something takes it later, and finds us asleep. */
 	if (ns == FOREVER || ns >= WORTH_WAKING_NS)
@@ -255,8 +258,6 @@ static void turn(struct poller *p)
 		atomic_fetch_add_explicit(&p->busy_passes, 1, memory_order_relaxed);
 	if (ns)
 		rest(p, ns);
-	else if (p->idle == SPINS)
-		p->busy_ns = now_ns();
 	else if (p->idle > SPINS && p->m->poll != MODEL_POLL_FIFO)
 		sched_yield();
 }
