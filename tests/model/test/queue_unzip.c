@@ -73,6 +73,14 @@ static uint16_t next_counter(const struct q_cqe *c)
 	return (uint16_t)(c->wqe_counter + (strides ? strides : 1));
 }
 
+static uint32_t mask(const struct q_zip *z) { return (1u << z->cq->conf.log_size) - 1; }
+
+/* DPDK's vector code (rxq_cq_decompress_v) walks slots and buffers without wrapping. */
+static void assert_within_lap(const struct q_zip *z, uint32_t n)
+{
+	assert_true((z->cq->ci & mask(z)) + n <= mask(z) + 1);
+}
+
 /* The title and its arrays at ci + 1, ci + 8, ci + 16 ... */
 static unsigned basic_session(struct q_zip *z, struct q_cqe *out)
 {
@@ -82,6 +90,7 @@ static unsigned basic_session(struct q_zip *z, struct q_cqe *out)
 
 	z->titles++;
 	assert_in_range(n, 2, 64);
+	assert_within_lap(z, n);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t array = i < 8 ? ci + 1 : ci + (i & ~7u);
 
@@ -103,7 +112,8 @@ static unsigned enhanced_array(struct q_zip *z, struct q_cqe *out)
 
 	z->arrays++;
 	assert_in_range(n, 1, 7);
-	assert_true(z->cq->ci & ((1u << z->cq->conf.log_size) - 1)); /* the lap has a title */
+	assert_within_lap(z, n);
+	assert_true(z->cq->ci & mask(z)); /* the lap has a title */
 	for (unsigned i = 0; i < n; i++) {
 		out[i] = from_mini(z, z->title, array + i * 8, counter);
 		counter = next_counter(&out[i]);
