@@ -214,7 +214,7 @@ struct cx_pkt {
 	uint8_t tos, ttl;
 	bool frag;	    /* any fragment: offset != 0 or more fragments */
 	bool first_frag;    /* fragment with offset 0: L4 header present */
-	bool ip_options;
+	bool ip_options;    /* IPv4 options or IPv6 extension headers */
 	uint16_t l3_off, l4_off, payload_off;
 	uint16_t sport, dport, tcp_flags;
 	bool l2_ok, l3_ok, l4_ok; /* what the completion's checksum bits say */

@@ -220,6 +220,7 @@ static bool skip_extensions(struct cursor *c)
 			return false;
 		if (pkt->ip_proto == PROTO_FRAGMENT)
 			parse_fragment_header(c);
+		pkt->ip_options = true; /* the completion has one bit for both; assumed */
 		pkt->ip_proto = here(c)[0];
 		c->off += bytes;
 		pkt->payload_off = (uint16_t)c->off;

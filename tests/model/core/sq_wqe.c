@@ -45,6 +45,8 @@ void cx_transmit(struct cx_dev *dev, const uint8_t *frame, uint32_t len)
 		dev->stats.tx_lost++;
 		return;
 	}
+	if (CX_UNLIKELY(!cx_steer_tx(dev, frame, len)))
+		return; /* a rule of a transmit table drops it; to the queue it is sent */
 	if (len < CX_FRAME_MIN) {
 		memset(padded, 0, sizeof(padded));
 		frame = memcpy(padded, frame, len);
