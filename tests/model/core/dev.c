@@ -95,6 +95,11 @@ void cx_mac_get(const struct cx_dev *dev, uint8_t mac[6])
 	memcpy(mac, dev->mac, 6);
 }
 
+void cx_mac_set(struct cx_dev *dev, const uint8_t mac[6])
+{
+	memcpy(dev->mac, mac, 6);
+}
+
 /* ---- log and events ---- */
 
 void cx_log(struct cx_dev *dev, const char *fmt, ...)
