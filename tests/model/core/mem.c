@@ -177,9 +177,9 @@ uint8_t *cx_dma(struct cx_dev *dev, uint32_t key, uint32_t pdn, uint64_t addr,
 		*why = "no such key";
 		return NULL;
 	}
-	at = addr - mkey->iova;
-	if (__builtin_expect(addr < mkey->iova || at > mkey->len || len > mkey->len - at,
-			     0))
+	at = addr -
+	     mkey->iova; /* of an address before the range: past its end, as it wraps */
+	if (__builtin_expect(at > mkey->len || len > mkey->len - at, 0))
 		*why = "outside the key's range";
 	else if (__builtin_expect(mkey->pdn != pdn, 0))
 		*why = "key of another protection domain";

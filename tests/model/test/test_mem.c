@@ -68,6 +68,22 @@ static void test_at_the_end_of_addresses(void **state)
 	d_close(d);
 }
 
+/* A key over nearly all addresses; nothing is touched through it. */
+static void test_an_enormous_key(void **state)
+{
+	struct direct *d = d_open(NULL);
+	uint64_t len = UINT64_MAX - 4096;
+	uint8_t *base = (uint8_t *)4096;
+	uint32_t key;
+
+	(void)state;
+	assert_int_equal(cx_mkey_reg(d->dev, d->uid, d->pdn, base, 0, len, 1, &key), 0);
+	assert_null(dma(d, key, len - 1, 2));
+	assert_null(dma(d, key, len - 1, UINT32_MAX));
+	assert_null(dma(d, key, len + 1, 1));
+	d_close(d);
+}
+
 static void test_a_key_wrong_by_any_bit(void **state)
 {
 	struct direct *d = d_open(NULL);
@@ -249,6 +265,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_inside_and_just_outside),
 		cmocka_unit_test(test_at_the_end_of_addresses),
+		cmocka_unit_test(test_an_enormous_key),
 		cmocka_unit_test(test_a_key_wrong_by_any_bit),
 		cmocka_unit_test(test_a_stale_key),
 		cmocka_unit_test(test_domain_and_access),

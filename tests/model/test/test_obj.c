@@ -135,10 +135,18 @@ static void test_a_narrow_field_is_a_limit(void **state)
 	d_close(d);
 }
 
+static bool count_one(void *arg, struct cx_obj *obj)
+{
+	(void)obj;
+	++*(unsigned *)arg;
+	return true;
+}
+
 static void test_a_range_is_one_object(void **state)
 {
 	struct direct *d = d_open(NULL);
 	struct cx_fcounter *f = calloc(1, sizeof(*f)), *g = calloc(1, sizeof(*g));
+	unsigned n = 0;
 
 	(void)state;
 	assert_int_equal(cx_obj_add_range(d->dev, &f->obj, CX_FCOUNTER, 0, 300), 0);
@@ -147,6 +155,8 @@ static void test_a_range_is_one_object(void **state)
 	for (uint32_t i = 0; i < 300; i++)
 		assert_ptr_equal(cx_obj_get(d->dev, CX_FCOUNTER, f->obj.num + i, 0), f);
 	assert_int_equal(cx_obj_count(d->dev, CX_FCOUNTER), 2);
+	cx_obj_each(d->dev, CX_FCOUNTER, count_one, &n);
+	assert_int_equal(n, 2);
 	cx_obj_free(d->dev, &f->obj);
 	assert_int_equal(cx_obj_count(d->dev, CX_FCOUNTER), 1);
 	assert_ptr_equal(cx_obj_get(d->dev, CX_FCOUNTER, g->obj.num, 0), g);
@@ -180,6 +190,32 @@ static void test_many(void **state)
 	cx_obj_each(d->dev, CX_TIS, check_ascending, &a);
 	assert_int_equal(a.n, 3000);
 	d_close(d);
+}
+
+/* The device ends with everything still there; the leak check is the judge. */
+static void test_free_with_one_of_each(void **state)
+{
+	struct direct *d = d_open(NULL);
+	struct d_cq *cq = d_cq(d, &(struct d_cq_conf){ .log_size = 6, .comp = 1 });
+	struct d_rq *rq = d_rq(d, &(struct d_rq_conf){ .log_size = 4,
+						       .cq = cq,
+						       .counter = d_q_counter(d) });
+	uint32_t rqn[2] = { rq->num, rq->num }, tirn;
+	uint8_t frame[60];
+
+	(void)state;
+	d_sq(d, &(struct d_sq_conf){ .log_size = 4, .cq = cq });
+	tirn = d_tir_rss(d, &(struct d_tir_conf){ .rqtn = d_rqt(d, rqn, 2),
+						  .hash_fn = 2,
+						  .fields = 3 });
+	d_all_to(d, tirn);
+	d_flow_counter(d);
+	d_fault(d, "cmd op=1 status=1");
+	cx_cqe_withhold(d->dev, true);
+	d_rq_post(rq, 8);
+	d_udp4(frame, sizeof(frame), 1, 2, 3, 4, 5);
+	assert_int_equal(cx_rx(d->dev, frame, sizeof(frame)), CX_RX_QUEUED);
+	d_close(d); /* in the middle of a session */
 }
 
 struct text {
@@ -225,6 +261,7 @@ int main(void)
 		cmocka_unit_test(test_a_narrow_field_is_a_limit),
 		cmocka_unit_test(test_a_range_is_one_object),
 		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_free_with_one_of_each),
 		cmocka_unit_test(test_dump_names_what_is_there),
 	};
 
