@@ -17,8 +17,10 @@
 static enum cx_status check_vport(struct cx_call *call)
 {
 	static const struct cx_forbidden rows[] = {
-		CX_FORBIDDEN(create_flow_table_in, other_vport, "this device has no other vport"),
-		CX_FORBIDDEN(create_flow_table_in, vport_number, "this device has no other vport"),
+		CX_FORBIDDEN(create_flow_table_in, other_vport,
+			     "this device has no other vport"),
+		CX_FORBIDDEN(create_flow_table_in, vport_number,
+			     "this device has no other vport"),
 		{ 0, NULL, NULL },
 	};
 
@@ -32,41 +34,54 @@ static enum cx_status check_type(struct cx_call *call)
 	if (type >= CX_FT_TYPE_COUNT)
 		return cx_refuse(call, CX_ST_BAD_PARAM, "table_type",
 				 "%u is neither NIC_RX (0) nor NIC_TX (1)", type);
-	if (!CX_GET(flow_table_prop_layout, cx_flow_props(call->dev, (enum cx_ft_type)type),
-		    ft_support))
+	if (!CX_GET(flow_table_prop_layout,
+		    cx_flow_props(call->dev, (enum cx_ft_type)type), ft_support))
 		return cx_refuse(call, CX_ST_BAD_PARAM, "table_type",
 				 "this device has no tables of type %u", type);
+	return CX_ST_OK;
+}
+
+/* A table that the kernel shares can be seen by all, to forward to it; only its maker adds to it
+ * or takes it down. Assumed; the kernel shares the tables of steering anchors (hw/mlx5/fs.c). */
+static enum cx_status check_maker(struct cx_call *call, const struct cx_ft *ft)
+{
+	if (call->uid && ft->obj.uid != call->uid)
+		return cx_refuse(call, CX_ST_BAD_RES, "table_id",
+				 "FT 0x%x is shared by uid %u", ft->obj.num, ft->obj.uid);
 	return CX_ST_OK;
 }
 
 struct cx_ft *cx_call_ft(struct cx_call *call, enum cx_status *st)
 {
 	uint32_t type = (uint32_t)CX_GET(modify_flow_table_in, call->in, table_type);
+	uint32_t id = (uint32_t)CX_GET(modify_flow_table_in, call->in, table_id);
 	struct cx_ft *ft;
 
 	*st = check_vport(call);
 	if (*st != CX_ST_OK)
 		return NULL;
-	ft = (struct cx_ft *)cx_call_obj(call, CX_FT,
-					 (uint32_t)CX_GET(modify_flow_table_in, call->in, table_id),
-					 "table_id", st);
-	if (ft && ft->type != type) {
-		*st = cx_refuse(call, CX_ST_BAD_PARAM, "table_type", "%u, but table 0x%x is of type %u",
-				type, ft->obj.num, ft->type);
+	ft = (struct cx_ft *)cx_call_obj(call, CX_FT, id, "table_id", st);
+	if (!ft)
 		return NULL;
-	}
-	return ft;
+	if (ft->type != type)
+		*st = cx_refuse(call, CX_ST_BAD_PARAM, "table_type",
+				"%u, but table 0x%x is of type %u", type, id, ft->type);
+	else
+		*st = check_maker(call, ft);
+	return *st == CX_ST_OK ? ft : NULL;
 }
 
-static struct cx_fg *call_group(struct cx_call *call, const struct cx_ft *ft, enum cx_status *st)
+static struct cx_fg *call_group(struct cx_call *call, const struct cx_ft *ft,
+				enum cx_status *st)
 {
 	struct cx_fg *fg = (struct cx_fg *)cx_call_obj(
-		call, CX_FG, (uint32_t)CX_GET(destroy_flow_group_in, call->in, group_id), "group_id",
-		st);
+		call, CX_FG, (uint32_t)CX_GET(destroy_flow_group_in, call->in, group_id),
+		"group_id", st);
 
 	if (fg && fg->ft != ft) {
-		*st = cx_refuse(call, CX_ST_BAD_RES, "group_id", "group 0x%x is of table 0x%x",
-				fg->obj.num, fg->ft->obj.num);
+		*st = cx_refuse(call, CX_ST_BAD_RES, "group_id",
+				"group 0x%x is of table 0x%x", fg->obj.num,
+				fg->ft->obj.num);
 		return NULL;
 	}
 	return fg;
@@ -79,14 +94,22 @@ enum { MISS_DEFAULT = 0, MISS_FORWARD = 1 }; /* kernel enum mlx5_flow_table_miss
 static enum cx_status check_context(struct cx_call *call, const uint8_t *ctx)
 {
 	static const struct cx_forbidden rows[] = {
-		CX_FORBIDDEN(flow_table_context, reformat_en, "this device does not reformat"),
-		CX_FORBIDDEN(flow_table_context, decap_en, "this device does not decapsulate"),
-		CX_FORBIDDEN(flow_table_context, sw_owner, "tables are the firmware's only"),
-		CX_FORBIDDEN(flow_table_context, termination_table, "no termination tables"),
-		CX_FORBIDDEN(flow_table_context, rtc_valid, "tables are the firmware's only"),
-		CX_FORBIDDEN(flow_table_context, lag_master_next_table_id, "no link aggregation"),
-		CX_FORBIDDEN(flow_table_context, sw_owner_icm_root_1, "tables are the firmware's only"),
-		CX_FORBIDDEN(flow_table_context, sw_owner_icm_root_0, "tables are the firmware's only"),
+		CX_FORBIDDEN(flow_table_context, reformat_en,
+			     "this device does not reformat"),
+		CX_FORBIDDEN(flow_table_context, decap_en,
+			     "this device does not decapsulate"),
+		CX_FORBIDDEN(flow_table_context, sw_owner,
+			     "tables are the firmware's only"),
+		CX_FORBIDDEN(flow_table_context, termination_table,
+			     "no termination tables"),
+		CX_FORBIDDEN(flow_table_context, rtc_valid,
+			     "tables are the firmware's only"),
+		CX_FORBIDDEN(flow_table_context, lag_master_next_table_id,
+			     "no link aggregation"),
+		CX_FORBIDDEN(flow_table_context, sw_owner_icm_root_1,
+			     "tables are the firmware's only"),
+		CX_FORBIDDEN(flow_table_context, sw_owner_icm_root_0,
+			     "tables are the firmware's only"),
 		{ 0, NULL, NULL },
 	};
 
@@ -94,7 +117,8 @@ static enum cx_status check_context(struct cx_call *call, const uint8_t *ctx)
 }
 
 /* Where a miss of a table at @conf's level goes. Fills conf->miss. */
-static enum cx_status parse_miss(struct cx_call *call, const uint8_t *ctx, struct cx_ft *conf)
+static enum cx_status parse_miss(struct cx_call *call, const uint8_t *ctx,
+				 struct cx_ft *conf)
 {
 	uint32_t action = (uint32_t)CX_GET(flow_table_context, ctx, table_miss_action);
 	uint32_t id = (uint32_t)CX_GET(flow_table_context, ctx, table_miss_id);
@@ -102,28 +126,34 @@ static enum cx_status parse_miss(struct cx_call *call, const uint8_t *ctx, struc
 
 	conf->miss = NULL;
 	if (action > MISS_FORWARD)
-		return cx_refuse(call, CX_ST_BAD_PARAM, "flow_table_context.table_miss_action",
+		return cx_refuse(call, CX_ST_BAD_PARAM,
+				 "flow_table_context.table_miss_action",
 				 "%u is neither default (0) nor forward (1)", action);
 	if (action == MISS_DEFAULT && id)
-		return cx_refuse(call, CX_ST_BAD_PARAM, "flow_table_context.table_miss_id",
+		return cx_refuse(call, CX_ST_BAD_PARAM,
+				 "flow_table_context.table_miss_id",
 				 "0x%x with the default action", id);
 	if (action == MISS_DEFAULT)
 		return CX_ST_OK;
 	if (!CX_GET(flow_table_prop_layout, cx_flow_props(call->dev, conf->type),
 		    identified_miss_table_mode))
-		return cx_refuse(call, CX_ST_BAD_PARAM, "flow_table_context.table_miss_action",
-				 "this device has no miss tables for type %u", conf->type);
-	conf->miss = (struct cx_ft *)cx_call_obj(call, CX_FT, id, "flow_table_context.table_miss_id",
-						 &st);
+		return cx_refuse(call, CX_ST_BAD_PARAM,
+				 "flow_table_context.table_miss_action",
+				 "this device has no miss tables for type %u",
+				 conf->type);
+	conf->miss = (struct cx_ft *)cx_call_obj(call, CX_FT, id,
+						 "flow_table_context.table_miss_id", &st);
 	if (!conf->miss)
 		return st;
 	if (conf->miss->type != conf->type)
-		return cx_refuse(call, CX_ST_BAD_PARAM, "flow_table_context.table_miss_id",
+		return cx_refuse(call, CX_ST_BAD_PARAM,
+				 "flow_table_context.table_miss_id",
 				 "table 0x%x is of type %u", id, conf->miss->type);
 	if (conf->miss->level <= conf->level)
-		return cx_refuse(call, CX_ST_BAD_PARAM, "flow_table_context.table_miss_id",
-				 "table 0x%x is at level %u, not after %u", id, conf->miss->level,
-				 conf->level);
+		return cx_refuse(call, CX_ST_BAD_PARAM,
+				 "flow_table_context.table_miss_id",
+				 "table 0x%x is at level %u, not after %u", id,
+				 conf->miss->level, conf->level);
 	return CX_ST_OK;
 }
 
@@ -151,9 +181,12 @@ static uint32_t tables_of_type(const struct cx_dev *dev, enum cx_ft_type type)
 static enum cx_status check_limits(struct cx_call *call, const struct cx_ft *conf)
 {
 	const uint8_t *props = cx_flow_props(call->dev, conf->type);
-	uint32_t max_level = (uint32_t)CX_GET(flow_table_prop_layout, props, max_ft_level);
-	uint32_t log_max = (uint32_t)CX_GET(flow_table_prop_layout, props, log_max_ft_size);
-	uint32_t log_num = (uint32_t)CX_GET(flow_table_prop_layout, props, log_max_ft_num);
+	uint32_t max_level =
+		(uint32_t)CX_GET(flow_table_prop_layout, props, max_ft_level);
+	uint32_t log_max =
+		(uint32_t)CX_GET(flow_table_prop_layout, props, log_max_ft_size);
+	uint32_t log_num =
+		(uint32_t)CX_GET(flow_table_prop_layout, props, log_max_ft_num);
 
 	if (conf->level > max_level)
 		return cx_refuse(call, CX_ST_LIMIT, "flow_table_context.level",
@@ -161,9 +194,9 @@ static enum cx_status check_limits(struct cx_call *call, const struct cx_ft *con
 	if (conf->log_size > log_max)
 		return cx_refuse(call, CX_ST_LIMIT, "flow_table_context.log_size",
 				 "%u is over the limit of %u", conf->log_size, log_max);
-	if (tables_of_type(call->dev, conf->type) >> log_num)
-		return cx_refuse(call, CX_ST_LIMIT, "table_type", "there are 2^%u tables of type %u",
-				 log_num, conf->type);
+	if (tables_of_type(call->dev, conf->type) >= cx_pow2(log_num))
+		return cx_refuse(call, CX_ST_LIMIT, "table_type",
+				 "there are 2^%u tables of type %u", log_num, conf->type);
 	return CX_ST_OK;
 }
 
@@ -198,7 +231,8 @@ static enum cx_status create_flow_table(struct cx_call *call)
 		return st;
 	ft = cx_ft_new(call->dev, call->uid, &conf);
 	if (!ft)
-		return cx_refuse(call, CX_ST_NO_RES, "table_id", "no memory or no number left");
+		return cx_refuse(call, CX_ST_NO_RES, "table_id",
+				 "no memory or no number left");
 	CX_SET(create_flow_table_out, call->out, table_id, ft->obj.num);
 	return CX_ST_OK;
 }
@@ -207,14 +241,18 @@ static enum cx_status create_flow_table(struct cx_call *call)
 
 static enum cx_status check_modify_table(struct cx_call *call, const struct cx_ft *ft)
 {
-	uint32_t select = (uint32_t)CX_GET(modify_flow_table_in, call->in, modify_field_select);
+	uint32_t select =
+		(uint32_t)CX_GET(modify_flow_table_in, call->in, modify_field_select);
 	const uint8_t *ctx = CX_AT(modify_flow_table_in, call->in, flow_table_context);
 
-	if (!CX_GET(flow_table_prop_layout, cx_flow_props(call->dev, ft->type), flow_table_modify))
+	if (!CX_GET(flow_table_prop_layout, cx_flow_props(call->dev, ft->type),
+		    flow_table_modify))
 		return cx_refuse(call, CX_ST_BAD_PARAM, "modify_flow_table_in",
-				 "this device does not modify tables of type %u", ft->type);
+				 "this device does not modify tables of type %u",
+				 ft->type);
 	if (select != MODIFY_MISS)
-		return cx_refuse(call, CX_ST_BAD_PARAM, "modify_flow_table_in.modify_field_select",
+		return cx_refuse(call, CX_ST_BAD_PARAM,
+				 "modify_flow_table_in.modify_field_select",
 				 "0x%x is not the miss table (0x1) alone", select);
 	return check_context(call, ctx);
 }
@@ -250,7 +288,8 @@ static enum cx_status query_flow_table(struct cx_call *call)
 		return st;
 	CX_SET(flow_table_context, ctx, level, ft->level);
 	CX_SET(flow_table_context, ctx, log_size, ft->log_size);
-	CX_SET(flow_table_context, ctx, table_miss_action, ft->miss ? MISS_FORWARD : MISS_DEFAULT);
+	CX_SET(flow_table_context, ctx, table_miss_action,
+	       ft->miss ? MISS_FORWARD : MISS_DEFAULT);
 	CX_SET(flow_table_context, ctx, table_miss_id, ft->miss ? ft->miss->obj.num : 0);
 	return CX_ST_OK;
 }
@@ -270,22 +309,31 @@ static enum cx_status destroy_flow_table(struct cx_call *call)
 
 /* ---- roots ---- */
 
-enum { ROOT_SET = 0, ROOT_RESET = 1 }; /* op_mod; kernel fs_cmd.c, mlx5_cmd_update_root_ft */
+enum {
+	ROOT_SET = 0,
+	ROOT_RESET = 1
+}; /* op_mod; kernel fs_cmd.c, mlx5_cmd_update_root_ft */
 
 static enum cx_status check_root(struct cx_call *call)
 {
 	static const struct cx_forbidden rows[] = {
-		CX_FORBIDDEN(set_flow_table_root_in, table_of_other_vport, "no other vport"),
-		CX_FORBIDDEN(set_flow_table_root_in, table_vport_number, "no other vport"),
-		CX_FORBIDDEN(set_flow_table_root_in, underlay_qpn, "the port is Ethernet"),
-		CX_FORBIDDEN(set_flow_table_root_in, table_eswitch_owner_vhca_id_valid, "no e-switch"),
-		CX_FORBIDDEN(set_flow_table_root_in, table_eswitch_owner_vhca_id, "no e-switch"),
+		CX_FORBIDDEN(set_flow_table_root_in, table_of_other_vport,
+			     "no other vport"),
+		CX_FORBIDDEN(set_flow_table_root_in, table_vport_number,
+			     "no other vport"),
+		CX_FORBIDDEN(set_flow_table_root_in, underlay_qpn,
+			     "the port is Ethernet"),
+		CX_FORBIDDEN(set_flow_table_root_in, table_eswitch_owner_vhca_id_valid,
+			     "no e-switch"),
+		CX_FORBIDDEN(set_flow_table_root_in, table_eswitch_owner_vhca_id,
+			     "no e-switch"),
 		{ 0, NULL, NULL },
 	};
 	enum cx_status st = cx_call_kernel(call); /* not on the lists of kernel devx.c */
 
 	if (st == CX_ST_OK && call->op_mod > ROOT_RESET)
-		return cx_refuse(call, CX_ST_BAD_PARAM, "op_mod", "0x%x is not known", call->op_mod);
+		return cx_refuse(call, CX_ST_BAD_PARAM, "op_mod", "0x%x is not known",
+				 call->op_mod);
 	if (st == CX_ST_OK)
 		st = check_vport(call);
 	if (st == CX_ST_OK)
@@ -301,7 +349,8 @@ static enum cx_status set_flow_table_root(struct cx_call *call)
 
 	if (st != CX_ST_OK)
 		return st;
-	if (call->op_mod == ROOT_RESET && CX_GET(set_flow_table_root_in, call->in, table_id))
+	if (call->op_mod == ROOT_RESET &&
+	    CX_GET(set_flow_table_root_in, call->in, table_id))
 		return cx_refuse(call, CX_ST_BAD_PARAM, "set_flow_table_root_in.table_id",
 				 "a table with op_mod 1, back to default");
 	if (call->op_mod == ROOT_RESET) {
@@ -321,24 +370,30 @@ static enum cx_status check_range(struct cx_call *call, const struct cx_fg *conf
 	const struct cx_fg *other;
 
 	if (conf->start > conf->end)
-		return cx_refuse(call, CX_ST_BAD_PARAM, "create_flow_group_in.start_flow_index",
+		return cx_refuse(call, CX_ST_BAD_PARAM,
+				 "create_flow_group_in.start_flow_index",
 				 "%u is after the end, %u", conf->start, conf->end);
 	if ((uint64_t)conf->end >> conf->ft->log_size)
-		return cx_refuse(call, CX_ST_BAD_PARAM, "create_flow_group_in.end_flow_index",
-				 "%u is not in a table of 2^%u", conf->end, conf->ft->log_size);
+		return cx_refuse(call, CX_ST_BAD_PARAM,
+				 "create_flow_group_in.end_flow_index",
+				 "%u is not in a table of 2^%u", conf->end,
+				 conf->ft->log_size);
 	other = cx_ft_group_at(conf->ft, conf->start, conf->end);
 	if (other)
-		return cx_refuse(call, CX_ST_BAD_PARAM, "create_flow_group_in.start_flow_index",
-				 "%u to %u overlaps group 0x%x, %u to %u", conf->start, conf->end,
-				 other->obj.num, other->start, other->end);
+		return cx_refuse(call, CX_ST_BAD_PARAM,
+				 "create_flow_group_in.start_flow_index",
+				 "%u to %u overlaps group 0x%x, %u to %u", conf->start,
+				 conf->end, other->obj.num, other->start, other->end);
 	return CX_ST_OK;
 }
 
 static enum cx_status check_create_group(struct cx_call *call, struct cx_fg *conf)
 {
 	static const struct cx_forbidden rows[] = {
-		CX_FORBIDDEN(create_flow_group_in, group_type, "only groups of one mask (0)"),
-		CX_FORBIDDEN(create_flow_group_in, source_eswitch_owner_vhca_id_valid, "no e-switch"),
+		CX_FORBIDDEN(create_flow_group_in, group_type,
+			     "only groups of one mask (0)"),
+		CX_FORBIDDEN(create_flow_group_in, source_eswitch_owner_vhca_id_valid,
+			     "no e-switch"),
 		CX_FORBIDDEN(create_flow_group_in, match_definer_id, "no match definers"),
 		{ 0, NULL, NULL },
 	};
@@ -350,12 +405,15 @@ static enum cx_status check_create_group(struct cx_call *call, struct cx_fg *con
 		return st;
 	conf->start = (uint32_t)CX_GET(create_flow_group_in, call->in, start_flow_index);
 	conf->end = (uint32_t)CX_GET(create_flow_group_in, call->in, end_flow_index);
-	conf->enable = (uint8_t)CX_GET(create_flow_group_in, call->in, match_criteria_enable);
+	conf->enable =
+		(uint8_t)CX_GET(create_flow_group_in, call->in, match_criteria_enable);
 	cx_match_pack(&conf->mask, mask);
 	st = cx_call_forbid(call, call->in, rows);
 	if (st == CX_ST_OK)
 		st = check_range(call, conf);
-	return st == CX_ST_OK ? cx_match_check_mask(call, conf->ft->type, mask, conf->enable) : st;
+	return st == CX_ST_OK
+		       ? cx_match_check_mask(call, conf->ft->type, mask, conf->enable)
+		       : st;
 }
 
 static enum cx_status create_flow_group(struct cx_call *call)
@@ -368,7 +426,8 @@ static enum cx_status create_flow_group(struct cx_call *call)
 		return st;
 	fg = cx_fg_new(call->dev, call->uid, &conf);
 	if (!fg)
-		return cx_refuse(call, CX_ST_NO_RES, "group_id", "no memory or no number left");
+		return cx_refuse(call, CX_ST_NO_RES, "group_id",
+				 "no memory or no number left");
 	CX_SET(create_flow_group_out, call->out, group_id, fg->obj.num);
 	return CX_ST_OK;
 }
@@ -384,7 +443,8 @@ static enum cx_status query_flow_group(struct cx_call *call)
 	CX_SET(query_flow_group_out, call->out, start_flow_index, fg->start);
 	CX_SET(query_flow_group_out, call->out, end_flow_index, fg->end);
 	CX_SET(query_flow_group_out, call->out, match_criteria_enable, fg->enable);
-	cx_match_unpack(&fg->mask, CX_AT(query_flow_group_out, call->out, match_criteria));
+	cx_match_unpack(&fg->mask,
+			CX_AT(query_flow_group_out, call->out, match_criteria));
 	return CX_ST_OK;
 }
 
@@ -419,9 +479,11 @@ const struct cx_cmd cx_cmds_flow[] = {
 	{ 0x935, "QUERY_FLOW_GROUP", &cx_layout_query_flow_group_in,
 	  &cx_layout_query_flow_group_out, query_flow_group },
 	{ 0x936, "SET_FLOW_TABLE_ENTRY", &cx_layout_set_fte_in, NULL, cx_set_fte },
-	{ 0x937, "QUERY_FLOW_TABLE_ENTRY", &cx_layout_query_fte_in, &cx_layout_query_fte_out,
-	  cx_query_fte },
-	{ 0x938, "DELETE_FLOW_TABLE_ENTRY", &cx_layout_delete_fte_in, NULL, cx_delete_fte },
-	{ 0x93c, "MODIFY_FLOW_TABLE", &cx_layout_modify_flow_table_in, NULL, modify_flow_table },
+	{ 0x937, "QUERY_FLOW_TABLE_ENTRY", &cx_layout_query_fte_in,
+	  &cx_layout_query_fte_out, cx_query_fte },
+	{ 0x938, "DELETE_FLOW_TABLE_ENTRY", &cx_layout_delete_fte_in, NULL,
+	  cx_delete_fte },
+	{ 0x93c, "MODIFY_FLOW_TABLE", &cx_layout_modify_flow_table_in, NULL,
+	  modify_flow_table },
 	{ 0, NULL, NULL, NULL, NULL },
 };

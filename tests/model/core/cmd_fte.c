@@ -40,11 +40,14 @@ static enum cx_status check_unsupported(struct cx_call *call)
 {
 	static const struct cx_forbidden rows[] = {
 		CX_FORBIDDEN(flow_context, push_vlan, "this device does not push tags"),
-		CX_FORBIDDEN(flow_context, extended_destination, "no extended destinations"),
+		CX_FORBIDDEN(flow_context, extended_destination,
+			     "no extended destinations"),
 		CX_FORBIDDEN(flow_context, flow_source, "no e-switch"),
 		CX_FORBIDDEN(flow_context, encrypt_decrypt_type, "no cryptography"),
-		CX_FORBIDDEN(flow_context, packet_reformat_id, "this device does not reformat"),
-		CX_FORBIDDEN(flow_context, modify_header_id, "this device does not modify headers"),
+		CX_FORBIDDEN(flow_context, packet_reformat_id,
+			     "this device does not reformat"),
+		CX_FORBIDDEN(flow_context, modify_header_id,
+			     "this device does not modify headers"),
 		CX_FORBIDDEN(flow_context, push_vlan_2, "this device does not push tags"),
 		CX_FORBIDDEN(flow_context, encrypt_decrypt_obj_id, "no cryptography"),
 		{ 0, NULL, NULL },
@@ -67,9 +70,10 @@ static enum cx_status check_action(struct cx_call *call, uint16_t action)
 {
 	/* MLX5_FLOW_CONTEXT_ACTION_*, by bit */
 	static const char *const name[16] = {
-		"ALLOW", "DROP", "FWD_DEST", "COUNT", "PACKET_REFORMAT", "DECAP", "MOD_HDR",
-		"VLAN_POP", "VLAN_PUSH", "bit 9", "VLAN_POP_2", "VLAN_PUSH_2", "CRYPTO_DECRYPT",
-		"CRYPTO_ENCRYPT", "EXECUTE_ASO", "bit 15",
+		"ALLOW",	   "DROP",	     "FWD_DEST",    "COUNT",
+		"PACKET_REFORMAT", "DECAP",	     "MOD_HDR",	    "VLAN_POP",
+		"VLAN_PUSH",	   "bit 9",	     "VLAN_POP_2",  "VLAN_PUSH_2",
+		"CRYPTO_DECRYPT",  "CRYPTO_ENCRYPT", "EXECUTE_ASO", "bit 15",
 	};
 	uint16_t end = action & (CX_ACTION_ALLOW | CX_ACTION_DROP | CX_ACTION_FORWARD);
 	uint16_t unknown = (uint16_t)(action & ~(end | CX_ACTION_COUNT));
@@ -80,7 +84,8 @@ static enum cx_status check_action(struct cx_call *call, uint16_t action)
 				 name[__builtin_ctz(unknown)]);
 	if (__builtin_popcount(end) != 1)
 		return cx_refuse(call, CX_ST_BAD_PARAM, "flow_context.action",
-				 "0x%x is not exactly one of ALLOW, DROP and FWD_DEST", action);
+				 "0x%x is not exactly one of ALLOW, DROP and FWD_DEST",
+				 action);
 	return CX_ST_OK;
 }
 
@@ -88,8 +93,8 @@ static enum cx_status check_action(struct cx_call *call, uint16_t action)
 
 enum { DEST_TABLE = 1, DEST_TIR = 2 }; /* kernel enum mlx5_ifc_flow_destination_type */
 
-static enum cx_status parse_table(struct cx_call *call, const struct cx_ft *from, uint32_t id,
-				  struct cx_fte_dest *dest)
+static enum cx_status parse_table(struct cx_call *call, const struct cx_ft *from,
+				  uint32_t id, struct cx_fte_dest *dest)
 {
 	enum cx_status st = CX_ST_OK;
 	const char *path = "dest_format_struct.destination_id";
@@ -98,35 +103,39 @@ static enum cx_status parse_table(struct cx_call *call, const struct cx_ft *from
 	if (!dest->ft)
 		return st;
 	if (dest->ft->type != from->type)
-		return cx_refuse(call, CX_ST_BAD_PARAM, path, "table 0x%x is of type %u", id,
-				 dest->ft->type);
+		return cx_refuse(call, CX_ST_BAD_PARAM, path, "table 0x%x is of type %u",
+				 id, dest->ft->type);
 	if (dest->ft->level <= from->level)
 		return cx_refuse(call, CX_ST_BAD_PARAM, path,
-				 "table 0x%x is at level %u, not after %u", id, dest->ft->level,
-				 from->level);
+				 "table 0x%x is at level %u, not after %u", id,
+				 dest->ft->level, from->level);
 	return CX_ST_OK;
 }
 
-static enum cx_status parse_tir(struct cx_call *call, const struct cx_ft *from, uint32_t id,
-				struct cx_fte_dest *dest)
+static enum cx_status parse_tir(struct cx_call *call, const struct cx_ft *from,
+				uint32_t id, struct cx_fte_dest *dest)
 {
 	enum cx_status st = CX_ST_OK;
 
 	if (from->type != CX_FT_NIC_RX)
-		return cx_refuse(call, CX_ST_BAD_PARAM, "dest_format_struct.destination_type",
+		return cx_refuse(call, CX_ST_BAD_PARAM,
+				 "dest_format_struct.destination_type",
 				 "TIR (2) in a transmit table");
-	dest->tir = (struct cx_tir *)cx_call_obj(call, CX_TIR, id,
-						 "dest_format_struct.destination_id", &st);
+	dest->tir = (struct cx_tir *)cx_call_obj(
+		call, CX_TIR, id, "dest_format_struct.destination_id", &st);
 	return st;
 }
 
-static enum cx_status parse_dest(struct cx_call *call, const struct cx_ft *from, const uint8_t *p,
-				 struct cx_fte_dest *dest)
+static enum cx_status parse_dest(struct cx_call *call, const struct cx_ft *from,
+				 const uint8_t *p, struct cx_fte_dest *dest)
 {
 	static const struct cx_forbidden rows[] = {
-		CX_FORBIDDEN(dest_format_struct, destination_eswitch_owner_vhca_id_valid, "no e-switch"),
-		CX_FORBIDDEN(dest_format_struct, packet_reformat, "this device does not reformat"),
-		CX_FORBIDDEN(dest_format_struct, destination_eswitch_owner_vhca_id, "no e-switch"),
+		CX_FORBIDDEN(dest_format_struct, destination_eswitch_owner_vhca_id_valid,
+			     "no e-switch"),
+		CX_FORBIDDEN(dest_format_struct, packet_reformat,
+			     "this device does not reformat"),
+		CX_FORBIDDEN(dest_format_struct, destination_eswitch_owner_vhca_id,
+			     "no e-switch"),
 		{ 0, NULL, NULL },
 	};
 	uint32_t type = (uint32_t)CX_GET(dest_format_struct, p, destination_type);
@@ -158,23 +167,25 @@ static enum cx_status check_multipath(struct cx_call *call, const struct cx_fte_
 		   : CX_GET(flow_table_nic_cap, cap, nic_rx_multi_path_tirs))
 		return CX_ST_OK;
 	return cx_refuse(call, CX_ST_BAD_PARAM, "flow_context.destination_list_size",
-			 "%u destinations%s: this device has no such multi-path", act->n_dests,
-			 tables ? ", tables among them" : "");
+			 "%u destinations%s: this device has no such multi-path",
+			 act->n_dests, tables ? ", tables among them" : "");
 }
 
-static enum cx_status check_n_dests(struct cx_call *call, const struct cx_ft *ft, uint32_t n,
-				    uint16_t action)
+static enum cx_status check_n_dests(struct cx_call *call, const struct cx_ft *ft,
+				    uint32_t n, uint16_t action)
 {
 	uint32_t log_max = (uint32_t)CX_GET(flow_table_prop_layout,
-					    cx_flow_props(call->dev, ft->type), log_max_destination);
+					    cx_flow_props(call->dev, ft->type),
+					    log_max_destination);
 
 	if ((n > 0) != !!(action & CX_ACTION_FORWARD))
-		return cx_refuse(call, CX_ST_BAD_PARAM, "flow_context.destination_list_size",
+		return cx_refuse(call, CX_ST_BAD_PARAM,
+				 "flow_context.destination_list_size",
 				 "%u with action 0x%x", n, action);
-	if (n > UINT32_C(1) << log_max || n > CX_DEST_MAX)
+	if (n > cx_pow2(log_max) || n > CX_DEST_MAX)
 		return cx_refuse(call, CX_ST_LIMIT, "flow_context.destination_list_size",
-				 "%u is over the limit of 2^%u, and of %d here", n, log_max,
-				 CX_DEST_MAX);
+				 "%u is over the limit of 2^%u, and of %d here", n,
+				 log_max, CX_DEST_MAX);
 	return CX_ST_OK;
 }
 
@@ -185,7 +196,8 @@ static enum cx_status parse_dests(struct cx_call *call, const struct cx_ft *ft,
 	enum cx_status st = check_n_dests(call, ft, n, act->action);
 
 	for (act->n_dests = 0; st == CX_ST_OK && act->n_dests < n; act->n_dests++)
-		st = parse_dest(call, ft, list_entry(call, act->n_dests), &act->dest[act->n_dests]);
+		st = parse_dest(call, ft, list_entry(call, act->n_dests),
+				&act->dest[act->n_dests]);
 	return st == CX_ST_OK ? check_multipath(call, act) : st;
 }
 
@@ -199,42 +211,50 @@ static enum cx_status parse_counter(struct cx_call *call, const uint8_t *p,
 
 	/* The mailbox check sees destinations here, and lets their bits pass. */
 	if (cx_be32(p + 4))
-		return cx_refuse(call, CX_ST_BAD_PARAM, "flow_counter_list.reserved_at_20",
+		return cx_refuse(call, CX_ST_BAD_PARAM,
+				 "flow_counter_list.reserved_at_20",
 				 "a reserved bit is set");
-	c->counter = (struct cx_fcounter *)cx_call_obj(call, CX_FCOUNTER, id,
-						       "flow_counter_list.flow_counter_id", &st);
+	c->counter = (struct cx_fcounter *)cx_call_obj(
+		call, CX_FCOUNTER, id, "flow_counter_list.flow_counter_id", &st);
 	if (c->counter)
 		c->slot = id - c->counter->obj.num;
 	return st;
 }
 
-static enum cx_status check_n_counters(struct cx_call *call, const struct cx_ft *ft, uint32_t n,
-				       uint16_t action)
+static enum cx_status check_n_counters(struct cx_call *call, const struct cx_ft *ft,
+				       uint32_t n, uint16_t action)
 {
 	const uint8_t *props = cx_flow_props(call->dev, ft->type);
-	uint32_t log_max = (uint32_t)CX_GET(flow_table_prop_layout, props, log_max_flow_counter);
+	uint32_t log_max =
+		(uint32_t)CX_GET(flow_table_prop_layout, props, log_max_flow_counter);
 
 	if ((n > 0) != !!(action & CX_ACTION_COUNT))
-		return cx_refuse(call, CX_ST_BAD_PARAM, "flow_context.flow_counter_list_size",
+		return cx_refuse(call, CX_ST_BAD_PARAM,
+				 "flow_context.flow_counter_list_size",
 				 "%u with action 0x%x", n, action);
 	if (n && !CX_GET(flow_table_prop_layout, props, flow_counter))
-		return cx_refuse(call, CX_ST_BAD_PARAM, "flow_context.flow_counter_list_size",
-				 "this device does not count in tables of type %u", ft->type);
-	if (n > UINT32_C(1) << log_max || n > CX_FTE_COUNTERS)
+		return cx_refuse(call, CX_ST_BAD_PARAM,
+				 "flow_context.flow_counter_list_size",
+				 "this device does not count in tables of type %u",
+				 ft->type);
+	if (n > cx_pow2(log_max) || n > CX_FTE_COUNTERS)
 		return cx_refuse(call, CX_ST_LIMIT, "flow_context.flow_counter_list_size",
-				 "%u is over the limit of 2^%u, and of %d here", n, log_max,
-				 CX_FTE_COUNTERS);
+				 "%u is over the limit of 2^%u, and of %d here", n,
+				 log_max, CX_FTE_COUNTERS);
 	return CX_ST_OK;
 }
 
 static enum cx_status parse_counters(struct cx_call *call, const struct cx_ft *ft,
 				     struct cx_fte_act *act)
 {
-	uint32_t first = (uint32_t)CX_GET(flow_context, context(call), destination_list_size);
-	uint32_t n = (uint32_t)CX_GET(flow_context, context(call), flow_counter_list_size);
+	uint32_t first =
+		(uint32_t)CX_GET(flow_context, context(call), destination_list_size);
+	uint32_t n =
+		(uint32_t)CX_GET(flow_context, context(call), flow_counter_list_size);
 	enum cx_status st = check_n_counters(call, ft, n, act->action);
 
-	for (act->n_counters = 0; st == CX_ST_OK && act->n_counters < n; act->n_counters++)
+	for (act->n_counters = 0; st == CX_ST_OK && act->n_counters < n;
+	     act->n_counters++)
 		st = parse_counter(call, list_entry(call, first + act->n_counters),
 				   &act->counter[act->n_counters]);
 	return st;
@@ -251,23 +271,27 @@ static enum cx_status check_list_length(struct cx_call *call)
 
 	if (call->in_len < need)
 		return cx_refuse(call, CX_ST_BAD_IN_LEN, "in_len",
-				 "%zu bytes, %llu needed for %llu list entries", call->in_len,
-				 (unsigned long long)need, (unsigned long long)n);
+				 "%zu bytes, %llu needed for %llu list entries",
+				 call->in_len, (unsigned long long)need,
+				 (unsigned long long)n);
 	for (size_t i = (size_t)need; i < call->in_len; i++)
 		if (call->in[i])
-			return cx_refuse(call, CX_ST_BAD_IN_LEN, "in_len",
-					 "%zu bytes, not zero after the %llu list entries",
-					 call->in_len, (unsigned long long)n);
+			return cx_refuse(
+				call, CX_ST_BAD_IN_LEN, "in_len",
+				"%zu bytes, not zero after the %llu list entries",
+				call->in_len, (unsigned long long)n);
 	return CX_ST_OK;
 }
 
-static enum cx_status check_tag(struct cx_call *call, const struct cx_ft *ft, uint32_t tag)
+static enum cx_status check_tag(struct cx_call *call, const struct cx_ft *ft,
+				uint32_t tag)
 {
 	const uint8_t *props = cx_flow_props(call->dev, ft->type);
 
 	if (tag && !CX_GET(flow_table_prop_layout, props, flow_tag))
 		return cx_refuse(call, CX_ST_BAD_PARAM, "flow_context.flow_tag",
-				 "this device does not tag in tables of type %u", ft->type);
+				 "this device does not tag in tables of type %u",
+				 ft->type);
 	return CX_ST_OK;
 }
 
@@ -297,7 +321,8 @@ static uint32_t index_of(const struct cx_call *call)
 }
 
 /* The group a mailbox names; it must hold the index. */
-static struct cx_fg *set_group(struct cx_call *call, const struct cx_ft *ft, enum cx_status *st)
+static struct cx_fg *set_group(struct cx_call *call, const struct cx_ft *ft,
+			       enum cx_status *st)
 {
 	uint32_t index = index_of(call);
 	struct cx_fg *fg = (struct cx_fg *)cx_call_obj(
@@ -308,13 +333,14 @@ static struct cx_fg *set_group(struct cx_call *call, const struct cx_ft *ft, enu
 		return NULL;
 	if (fg->ft != ft) {
 		*st = cx_refuse(call, CX_ST_BAD_RES, "flow_context.group_id",
-				"group 0x%x is of table 0x%x", fg->obj.num, fg->ft->obj.num);
+				"group 0x%x is of table 0x%x", fg->obj.num,
+				fg->ft->obj.num);
 		return NULL;
 	}
 	if (index < fg->start || index > fg->end) {
 		*st = cx_refuse(call, CX_ST_BAD_INDEX, "flow_index",
-				"%u is not in group 0x%x, %u to %u", index, fg->obj.num, fg->start,
-				fg->end);
+				"%u is not in group 0x%x, %u to %u", index, fg->obj.num,
+				fg->start, fg->end);
 		return NULL;
 	}
 	return fg;
@@ -322,11 +348,12 @@ static struct cx_fg *set_group(struct cx_call *call, const struct cx_ft *ft, enu
 
 static enum cx_status check_limit(struct cx_call *call, const struct cx_ft *ft)
 {
-	uint32_t log_max = (uint32_t)CX_GET(flow_table_prop_layout,
-					    cx_flow_props(call->dev, ft->type), log_max_flow);
+	uint32_t log_max = (uint32_t)CX_GET(
+		flow_table_prop_layout, cx_flow_props(call->dev, ft->type), log_max_flow);
 
-	if (log_max < 32 && cx_obj_count(call->dev, CX_FTE) >> log_max)
-		return cx_refuse(call, CX_ST_LIMIT, "flow_index", "there are 2^%u entries", log_max);
+	if (cx_obj_count(call->dev, CX_FTE) >= cx_pow2(log_max))
+		return cx_refuse(call, CX_ST_LIMIT, "flow_index",
+				 "there are 2^%u entries", log_max);
 	return CX_ST_OK;
 }
 
@@ -345,7 +372,8 @@ static enum cx_status check_new(struct cx_call *call, const struct cx_fg *fg,
 }
 
 static enum cx_status create_fte(struct cx_call *call, struct cx_fg *fg,
-				 const struct cx_match *value, const struct cx_fte_act *act)
+				 const struct cx_match *value,
+				 const struct cx_fte_act *act)
 {
 	enum cx_status st = check_new(call, fg, value);
 
@@ -372,8 +400,8 @@ static void take_counters(struct cx_fte_act *to, const struct cx_fte_act *from)
 }
 
 /* What the mask names comes from the mailbox, the rest stays. */
-static struct cx_fte_act merge(const struct cx_fte_act *old, const struct cx_fte_act *new_act,
-			       uint32_t mask)
+static struct cx_fte_act merge(const struct cx_fte_act *old,
+			       const struct cx_fte_act *new_act, uint32_t mask)
 {
 	struct cx_fte_act act = *old;
 
@@ -392,9 +420,10 @@ static enum cx_status check_merged(struct cx_call *call, const struct cx_fte_act
 {
 	if ((act->n_dests > 0) != !!(act->action & CX_ACTION_FORWARD) ||
 	    (act->n_counters > 0) != !!(act->action & CX_ACTION_COUNT))
-		return cx_refuse(call, CX_ST_BAD_PARAM, "set_fte_in.modify_enable_mask",
-				 "leaves action 0x%x with %u destinations and %u counters",
-				 act->action, act->n_dests, act->n_counters);
+		return cx_refuse(
+			call, CX_ST_BAD_PARAM, "set_fte_in.modify_enable_mask",
+			"leaves action 0x%x with %u destinations and %u counters",
+			act->action, act->n_dests, act->n_counters);
 	return CX_ST_OK;
 }
 
@@ -403,11 +432,13 @@ static enum cx_status check_modify(struct cx_call *call, const struct cx_fg *fg,
 {
 	uint32_t mask = (uint32_t)CX_GET(set_fte_in, call->in, modify_enable_mask);
 
-	if (!CX_GET(flow_table_prop_layout, cx_flow_props(call->dev, fg->ft->type), flow_modify_en))
-		return cx_refuse(call, CX_ST_BAD_PARAM, "op_mod", "this device does not modify entries");
+	if (!CX_GET(flow_table_prop_layout, cx_flow_props(call->dev, fg->ft->type),
+		    flow_modify_en))
+		return cx_refuse(call, CX_ST_BAD_PARAM, "op_mod",
+				 "this device does not modify entries");
 	if (!fte)
-		return cx_refuse(call, CX_ST_BAD_RES_STATE, "flow_index", "there is no entry %u",
-				 index_of(call));
+		return cx_refuse(call, CX_ST_BAD_RES_STATE, "flow_index",
+				 "there is no entry %u", index_of(call));
 	if (!mask || mask & ~(uint32_t)MODIFY_ALL)
 		return cx_refuse(call, CX_ST_BAD_PARAM, "set_fte_in.modify_enable_mask",
 				 "0x%x is not among 0x%x", mask, MODIFY_ALL);
@@ -418,7 +449,8 @@ static enum cx_status check_modify(struct cx_call *call, const struct cx_fg *fg,
 }
 
 static enum cx_status modify_fte(struct cx_call *call, const struct cx_fg *fg,
-				 const struct cx_match *value, const struct cx_fte_act *act)
+				 const struct cx_match *value,
+				 const struct cx_fte_act *act)
 {
 	struct cx_fte *fte = cx_fg_at_index(fg, index_of(call));
 	enum cx_status st = check_modify(call, fg, fte, value);
@@ -426,7 +458,8 @@ static enum cx_status modify_fte(struct cx_call *call, const struct cx_fg *fg,
 
 	if (st != CX_ST_OK)
 		return st;
-	merged = merge(&fte->act, act, (uint32_t)CX_GET(set_fte_in, call->in, modify_enable_mask));
+	merged = merge(&fte->act, act,
+		       (uint32_t)CX_GET(set_fte_in, call->in, modify_enable_mask));
 	st = check_merged(call, &merged);
 	if (st == CX_ST_OK)
 		cx_fte_set_act(fte, &merged);
@@ -443,7 +476,8 @@ enum cx_status cx_set_fte(struct cx_call *call)
 	struct cx_fg *fg;
 
 	if (call->op_mod > SET_MODIFY)
-		return cx_refuse(call, CX_ST_BAD_PARAM, "op_mod", "%u is over 1", call->op_mod);
+		return cx_refuse(call, CX_ST_BAD_PARAM, "op_mod", "%u is over 1",
+				 call->op_mod);
 	ft = cx_call_ft(call, &st);
 	fg = ft ? set_group(call, ft, &st) : NULL;
 	if (!fg)
@@ -462,7 +496,8 @@ enum cx_status cx_set_fte(struct cx_call *call)
 /* ---- query and delete ---- */
 
 /* The entry at the index, in whichever group of the table that is. */
-static struct cx_fte *call_fte(struct cx_call *call, const struct cx_ft *ft, enum cx_status *st)
+static struct cx_fte *call_fte(struct cx_call *call, const struct cx_ft *ft,
+			       enum cx_status *st)
 {
 	uint32_t index = index_of(call);
 	const struct cx_fg *fg = cx_ft_group_at(ft, index, index);
@@ -498,7 +533,8 @@ static void put_list(uint8_t *p, const struct cx_fte_act *act)
 	for (unsigned i = 0; i < act->n_dests; i++, p += ENTRY_BYTES) {
 		const struct cx_fte_dest *d = &act->dest[i];
 
-		CX_SET(dest_format_struct, p, destination_type, d->ft ? DEST_TABLE : DEST_TIR);
+		CX_SET(dest_format_struct, p, destination_type,
+		       d->ft ? DEST_TABLE : DEST_TIR);
 		CX_SET(dest_format_struct, p, destination_id,
 		       d->ft ? d->ft->obj.num : d->tir->obj.num);
 	}
@@ -515,10 +551,11 @@ enum cx_status cx_query_fte(struct cx_call *call)
 
 	if (!fte)
 		return st;
-	need = CX_BYTES(query_fte_out) + (fte->act.n_dests + fte->act.n_counters) * ENTRY_BYTES;
+	need = CX_BYTES(query_fte_out) +
+	       (fte->act.n_dests + fte->act.n_counters) * ENTRY_BYTES;
 	if (call->out_len < need)
-		return cx_refuse(call, CX_ST_BAD_OUT_LEN, "out_len", "%zu bytes, %zu needed",
-				 call->out_len, need);
+		return cx_refuse(call, CX_ST_BAD_OUT_LEN, "out_len",
+				 "%zu bytes, %zu needed", call->out_len, need);
 	put_context(CX_AT(query_fte_out, call->out, flow_context), fte);
 	put_list(call->out + CX_BYTES(query_fte_out), &fte->act);
 	return CX_ST_OK;

@@ -12,9 +12,15 @@
 /* ---- what can be compared ---- */
 
 #define MISC_BASE (CX_fte_match_param__misc_parameters & ~0xffff)
-#define CAP(f) CX_flow_table_fields_supported__outer_##f
-#define OUTER(f, cap, cap2) { CX_fte_match_set_lyr_2_4__##f, CAP(cap), CAP(cap2) }
-#define MISC(f, cap, cap2) { MISC_BASE + CX_fte_match_set_misc__##f, CAP(cap), CAP(cap2) }
+#define CAP(f)	  CX_flow_table_fields_supported__outer_##f
+#define OUTER(f, cap, cap2) \
+	{ \
+		CX_fte_match_set_lyr_2_4__##f, CAP(cap), CAP(cap2) \
+	}
+#define MISC(f, cap, cap2) \
+	{ \
+		MISC_BASE + CX_fte_match_set_misc__##f, CAP(cap), CAP(cap2) \
+	}
 
 /* The field, and two capabilities of which one is enough. Sources name no capability for the
  * C-VLAN bits: assumed to come with the VLAN's number. */
@@ -60,7 +66,8 @@ const uint8_t *cx_flow_props(const struct cx_dev *dev, enum cx_ft_type type)
 
 	return type == CX_FT_NIC_RX
 		       ? CX_AT(flow_table_nic_cap, cap, flow_table_properties_nic_receive)
-		       : CX_AT(flow_table_nic_cap, cap, flow_table_properties_nic_transmit);
+		       : CX_AT(flow_table_nic_cap, cap,
+			       flow_table_properties_nic_transmit);
 }
 
 static void set_bits(uint8_t *p, cx_field f)
@@ -126,7 +133,8 @@ static uint32_t first_outside(const uint8_t *p, const uint8_t *allowed)
 
 /* Bit i of the enable mask stands for the i-th set of the parameters; source: kernel
  * MLX5_CREATE_FLOW_GROUP_IN_MATCH_CRITERIA_ENABLE_* and mlx5_ifc.h. */
-static enum cx_status check_enable(struct cx_call *call, const uint8_t *mask, uint8_t enable)
+static enum cx_status check_enable(struct cx_call *call, const uint8_t *mask,
+				   uint8_t enable)
 {
 	const struct cx_layout *l = &cx_layout_fte_match_param;
 
@@ -139,11 +147,12 @@ static enum cx_status check_enable(struct cx_call *call, const uint8_t *mask, ui
 		if (used && !(enable >> i & 1))
 			return cx_refuse(call, CX_ST_BAD_PARAM,
 					 "create_flow_group_in.match_criteria_enable",
-					 "0x%x is without %s, whose mask is not zero", enable,
-					 l->field[i].name);
+					 "0x%x is without %s, whose mask is not zero",
+					 enable, l->field[i].name);
 	}
 	if (enable >> l->n_fields)
-		return cx_refuse(call, CX_ST_BAD_PARAM, "create_flow_group_in.match_criteria_enable",
+		return cx_refuse(call, CX_ST_BAD_PARAM,
+				 "create_flow_group_in.match_criteria_enable",
 				 "0x%x enables sets that do not exist", enable);
 	return CX_ST_OK;
 }
@@ -200,8 +209,8 @@ void cx_match_unpack(const struct cx_match *m, uint8_t *param)
 /* ---- frame -> words: once for each frame ---- */
 
 #define SET_OUTER(key, f, v) CX_SET(fte_match_set_lyr_2_4, key, f, v)
-#define SET_MISC(key, f, v) CX_SET(fte_match_set_misc, (key) + CX_MATCH_OUTER_BYTES, f, v)
-#define OUTER_AT(key, f) CX_AT(fte_match_set_lyr_2_4, key, f)
+#define SET_MISC(key, f, v)  CX_SET(fte_match_set_misc, (key) + CX_MATCH_OUTER_BYTES, f, v)
+#define OUTER_AT(key, f)     CX_AT(fte_match_set_lyr_2_4, key, f)
 
 enum { TPID_CVLAN = 0x8100, TPID_SVLAN = 0x88a8 };
 

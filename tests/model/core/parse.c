@@ -22,8 +22,13 @@ enum { ETH_IPV4 = 0x0800, ETH_IPV6 = 0x86dd, ETH_CVLAN = 0x8100, ETH_SVLAN = 0x8
 
 /* IANA protocol numbers */
 enum {
-	PROTO_HOPOPTS = 0, PROTO_TCP = 6, PROTO_UDP = 17, PROTO_ROUTING = 43, PROTO_FRAGMENT = 44,
-	PROTO_AH = 51, PROTO_DSTOPTS = 60,
+	PROTO_HOPOPTS = 0,
+	PROTO_TCP = 6,
+	PROTO_UDP = 17,
+	PROTO_ROUTING = 43,
+	PROTO_FRAGMENT = 44,
+	PROTO_AH = 51,
+	PROTO_DSTOPTS = 60,
 };
 
 /* A chain this long is an attack; parsers of hardware stop much earlier. Assumed. */
@@ -39,7 +44,10 @@ static bool fits(const struct cursor *c, uint32_t bytes)
 	return c->end - c->off >= bytes;
 }
 
-static const uint8_t *here(const struct cursor *c) { return c->pkt->data + c->off; }
+static const uint8_t *here(const struct cursor *c)
+{
+	return c->pkt->data + c->off;
+}
 
 /* ---- checksums: RFC 1071, summed in host order, which does not matter to "all ones" ---- */
 
@@ -180,8 +188,8 @@ static void parse_ipv4(struct cursor *c)
 
 static bool is_extension(uint8_t proto)
 {
-	return proto == PROTO_HOPOPTS || proto == PROTO_ROUTING || proto == PROTO_DSTOPTS ||
-	       proto == PROTO_FRAGMENT || proto == PROTO_AH;
+	return proto == PROTO_HOPOPTS || proto == PROTO_ROUTING ||
+	       proto == PROTO_DSTOPTS || proto == PROTO_FRAGMENT || proto == PROTO_AH;
 }
 
 /* Of the extension header at hand, whose first 8 bytes are there. */
@@ -256,7 +264,10 @@ static void parse_ipv6(struct cursor *c)
 
 /* ---- Ethernet, IEEE 802.1Q and 802.1ad ---- */
 
-static bool is_vlan(uint16_t type) { return type == ETH_CVLAN || type == ETH_SVLAN; }
+static bool is_vlan(uint16_t type)
+{
+	return type == ETH_CVLAN || type == ETH_SVLAN;
+}
 
 static void parse_vlans(struct cursor *c)
 {

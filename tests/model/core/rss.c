@@ -24,8 +24,14 @@
 
 /* rx_hash_field_select: [31] layer 3, 1 = IPv6; [30] layer 4, 1 = UDP; [1:0] addresses and [3:2]
  * ports, source in the lower bit. Source: kernel include/linux/mlx5/mlx5_ifc.h and device.h. */
-static bool names_ipv6(uint32_t select) { return select >> 31; }
-static bool names_udp(uint32_t select) { return select >> 30 & 1; }
+static bool names_ipv6(uint32_t select)
+{
+	return select >> 31;
+}
+static bool names_udp(uint32_t select)
+{
+	return select >> 30 & 1;
+}
 
 #define INPUT_BYTES 36 /* two IPv6 addresses, two ports */
 
@@ -117,7 +123,8 @@ static void add(struct input *in, const uint8_t *p, unsigned bytes)
 	in->n += bytes;
 }
 
-static void fold_pair(struct input *in, const uint8_t *a, const uint8_t *b, unsigned bytes)
+static void fold_pair(struct input *in, const uint8_t *a, const uint8_t *b,
+		      unsigned bytes)
 {
 	uint8_t *out = in->byte + in->n;
 
@@ -130,8 +137,8 @@ static void fold_pair(struct input *in, const uint8_t *a, const uint8_t *b, unsi
 
 /* @select: the pair's own two bits, source and destination. The code of the protocol stands
  * twice in the type: source at @shift (assumed), destination two bits above. */
-static void add_pair(struct input *in, const uint8_t *src, unsigned bytes, unsigned select,
-		     bool symmetric, uint8_t code, unsigned shift)
+static void add_pair(struct input *in, const uint8_t *src, unsigned bytes,
+		     unsigned select, bool symmetric, uint8_t code, unsigned shift)
 {
 	const uint8_t *dst = src + bytes;
 
@@ -187,7 +194,8 @@ struct cx_rq *cx_rss_pick(struct cx_tir *tir, struct cx_pkt *pkt)
 	pkt->hash_type = 0;
 	if (tir->fn != CX_HASH_NONE && tir->outer_select) {
 		gather(&in, tir, pkt);
-		pkt->hash = tir->fn == CX_HASH_TOEPLITZ ? toeplitz(tir, &in) : inverted_xor8(&in);
+		pkt->hash = tir->fn == CX_HASH_TOEPLITZ ? toeplitz(tir, &in)
+							: inverted_xor8(&in);
 		pkt->hash_type = in.type;
 	}
 	if (!tir->rqt)

@@ -86,7 +86,8 @@ static int insert_group(struct cx_ft *ft, struct cx_fg *fg)
 		ft->fg = p;
 		ft->cap_fg = cap;
 	}
-	memmove(ft->fg + pos + 1, ft->fg + pos, (ft->n_fg - pos) * sizeof(struct cx_fg *));
+	memmove(ft->fg + pos + 1, ft->fg + pos,
+		(ft->n_fg - pos) * sizeof(struct cx_fg *));
 	ft->fg[pos] = fg;
 	ft->n_fg++;
 	return 0;
@@ -97,7 +98,8 @@ static void remove_group(struct cx_ft *ft, const struct cx_fg *fg)
 	unsigned pos = group_pos(ft, fg->start);
 
 	ft->n_fg--;
-	memmove(ft->fg + pos, ft->fg + pos + 1, (ft->n_fg - pos) * sizeof(struct cx_fg *));
+	memmove(ft->fg + pos, ft->fg + pos + 1,
+		(ft->n_fg - pos) * sizeof(struct cx_fg *));
 }
 
 /* ---- groups ---- */
@@ -178,7 +180,8 @@ static uint32_t value_hash(const struct cx_fg *fg, const struct cx_match *key)
 	return (uint32_t)h;
 }
 
-static bool value_is(const struct cx_fg *fg, const struct cx_fte *fte, const struct cx_match *key)
+static bool value_is(const struct cx_fg *fg, const struct cx_fte *fte,
+		     const struct cx_match *key)
 {
 	for (unsigned i = 0; i < fg->n_words; i++) {
 		unsigned w = fg->word[i];
@@ -212,7 +215,8 @@ struct cx_fte *cx_fg_at_index(const struct cx_fg *fg, uint32_t index)
 
 static void link_fte(struct cx_fg *fg, struct cx_fte *fte)
 {
-	struct cx_fte **v = &fg->by_value[value_hash(fg, &fte->value) & (fg->n_buckets - 1)];
+	struct cx_fte **v =
+		&fg->by_value[value_hash(fg, &fte->value) & (fg->n_buckets - 1)];
 	struct cx_fte **i = &fg->by_index[fte->index & (fg->n_buckets - 1)];
 
 	fte->next_value = *v;
@@ -249,7 +253,8 @@ static void grow_buckets(struct cx_fg *fg)
 static void hold(const struct cx_fte_act *act, uint32_t by)
 {
 	for (unsigned i = 0; i < act->n_dests; i++) {
-		struct cx_obj *obj = act->dest[i].ft ? &act->dest[i].ft->obj : &act->dest[i].tir->obj;
+		struct cx_obj *obj = act->dest[i].ft ? &act->dest[i].ft->obj
+						     : &act->dest[i].tir->obj;
 
 		obj->refs += by;
 	}
@@ -264,8 +269,9 @@ void cx_fte_set_act(struct cx_fte *fte, const struct cx_fte_act *act)
 	fte->act = *act;
 }
 
-struct cx_fte *cx_fte_new(struct cx_dev *dev, uint16_t uid, struct cx_fg *fg, uint32_t index,
-			  const struct cx_match *value, const struct cx_fte_act *act)
+struct cx_fte *cx_fte_new(struct cx_dev *dev, uint16_t uid, struct cx_fg *fg,
+			  uint32_t index, const struct cx_match *value,
+			  const struct cx_fte_act *act)
 {
 	struct cx_fte *fte = calloc(1, sizeof(*fte));
 
@@ -288,7 +294,8 @@ struct cx_fte *cx_fte_new(struct cx_dev *dev, uint16_t uid, struct cx_fg *fg, ui
 
 static void unlink_fte(struct cx_fg *fg, struct cx_fte *fte)
 {
-	struct cx_fte **v = &fg->by_value[value_hash(fg, &fte->value) & (fg->n_buckets - 1)];
+	struct cx_fte **v =
+		&fg->by_value[value_hash(fg, &fte->value) & (fg->n_buckets - 1)];
 	struct cx_fte **i = &fg->by_index[fte->index & (fg->n_buckets - 1)];
 
 	while (*v != fte)
@@ -375,17 +382,20 @@ struct walk {
 
 static void __attribute__((noinline, cold)) too_many(struct walk *w)
 {
-	cx_log(w->dev, "steering: a frame has more than %d destinations; the rest is lost",
+	cx_log(w->dev,
+	       "steering: a frame has more than %d destinations; the rest is lost",
 	       CX_DEST_MAX);
 }
 
-static void leave(struct walk *w, enum cx_dest_type type, struct cx_tir *tir, uint32_t tag)
+static void leave(struct walk *w, enum cx_dest_type type, struct cx_tir *tir,
+		  uint32_t tag)
 {
 	if (w->n_dests == CX_DEST_MAX) {
 		too_many(w);
 		return;
 	}
-	w->dest[w->n_dests++] = (struct cx_dest){ .type = type, .tir = tir, .flow_tag = tag };
+	w->dest[w->n_dests++] =
+		(struct cx_dest){ .type = type, .tir = tir, .flow_tag = tag };
 }
 
 static void later(struct walk *w, const struct cx_ft *ft, uint32_t tag)
@@ -427,7 +437,8 @@ static void take(struct walk *w, const struct cx_fte_act *act, uint32_t tag)
 	if (act->action & CX_ACTION_DROP)
 		leave(w, CX_DEST_DROP, NULL, tag);
 	else if (!(act->action & CX_ACTION_FORWARD))
-		leave(w, CX_DEST_KERNEL, NULL, tag); /* allow: as if nothing had matched */
+		leave(w, CX_DEST_KERNEL, NULL,
+		      tag); /* allow: as if nothing had matched */
 	else
 		for (unsigned i = 0; i < act->n_dests; i++) {
 			if (act->dest[i].ft)
@@ -450,8 +461,8 @@ static void run(struct walk *w, struct branch b)
 	leave(w, CX_DEST_KERNEL, NULL, b.tag);
 }
 
-static unsigned walk_tables(struct cx_dev *dev, enum cx_ft_type type, const struct cx_pkt *pkt,
-			    struct cx_dest dest[CX_DEST_MAX])
+static unsigned walk_tables(struct cx_dev *dev, enum cx_ft_type type,
+			    const struct cx_pkt *pkt, struct cx_dest dest[CX_DEST_MAX])
 {
 	struct walk w;
 
@@ -466,7 +477,8 @@ static unsigned walk_tables(struct cx_dev *dev, enum cx_ft_type type, const stru
 	return w.n_dests;
 }
 
-unsigned cx_steer(struct cx_dev *dev, struct cx_pkt *pkt, struct cx_dest dest[CX_DEST_MAX])
+unsigned cx_steer(struct cx_dev *dev, struct cx_pkt *pkt,
+		  struct cx_dest dest[CX_DEST_MAX])
 {
 	unsigned n;
 

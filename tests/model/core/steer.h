@@ -18,10 +18,10 @@
 enum cx_ft_type { CX_FT_NIC_RX = 0, CX_FT_NIC_TX = 1, CX_FT_TYPE_COUNT };
 
 enum cx_flow_action { /* kernel include/linux/mlx5/mlx5_ifc.h, MLX5_FLOW_CONTEXT_ACTION_* */
-	CX_ACTION_ALLOW = 0x1,
-	CX_ACTION_DROP = 0x2,
-	CX_ACTION_FORWARD = 0x4,
-	CX_ACTION_COUNT = 0x8,
+		      CX_ACTION_ALLOW = 0x1,
+		      CX_ACTION_DROP = 0x2,
+		      CX_ACTION_FORWARD = 0x4,
+		      CX_ACTION_COUNT = 0x8,
 };
 
 /* ---- match parameters: match.c ---- */
@@ -29,8 +29,8 @@ enum cx_flow_action { /* kernel include/linux/mlx5/mlx5_ifc.h, MLX5_FLOW_CONTEXT
 /* The two sets that this device compares, as they lie in fte_match_param: outer_headers, and
  * the first half of misc_parameters. The rest of the parameters is never set. */
 #define CX_MATCH_OUTER_BYTES 64
-#define CX_MATCH_MISC_BYTES 32
-#define CX_MATCH_WORDS ((CX_MATCH_OUTER_BYTES + CX_MATCH_MISC_BYTES) / 8)
+#define CX_MATCH_MISC_BYTES  32
+#define CX_MATCH_WORDS	     ((CX_MATCH_OUTER_BYTES + CX_MATCH_MISC_BYTES) / 8)
 
 struct cx_match {
 	uint64_t word[CX_MATCH_WORDS]; /* device memory, not host integers */
@@ -106,7 +106,8 @@ struct cx_fte {
 };
 
 struct cx_steering {
-	struct cx_ft *root[CX_FT_TYPE_COUNT]; /* NULL: all to the kernel side, or to the wire */
+	/* NULL: all to the kernel side, or to the wire */
+	struct cx_ft *root[CX_FT_TYPE_COUNT];
 };
 
 /* ---- steer.c: nothing here checks a rule; the commands did ---- */
@@ -120,10 +121,12 @@ void cx_fg_free(struct cx_dev *dev, struct cx_fg *fg); /* empty */
 /* A group that has an index of start .. end, NULL = none. */
 struct cx_fg *cx_ft_group_at(const struct cx_ft *ft, uint32_t start, uint32_t end);
 
-struct cx_fte *cx_fte_new(struct cx_dev *dev, uint16_t uid, struct cx_fg *fg, uint32_t index,
-			  const struct cx_match *value, const struct cx_fte_act *act);
+struct cx_fte *cx_fte_new(struct cx_dev *dev, uint16_t uid, struct cx_fg *fg,
+			  uint32_t index, const struct cx_match *value,
+			  const struct cx_fte_act *act);
 void cx_fte_free(struct cx_dev *dev, struct cx_fte *fte);
-void cx_fte_set_act(struct cx_fte *fte, const struct cx_fte_act *act); /* moves references */
+/* Moves references. */
+void cx_fte_set_act(struct cx_fte *fte, const struct cx_fte_act *act);
 struct cx_fte *cx_fg_at_index(const struct cx_fg *fg, uint32_t index);
 /* The entry of the group that takes @key (a frame, or a value: equal under the mask). */
 struct cx_fte *cx_fg_find(const struct cx_fg *fg, const struct cx_match *key);
@@ -133,6 +136,14 @@ enum cx_status cx_set_fte(struct cx_call *call);
 enum cx_status cx_query_fte(struct cx_call *call);
 enum cx_status cx_delete_fte(struct cx_call *call);
 
-/* cmd_flow.c: for both command files. The table a mailbox names: of the type it names, and on no other function. All mailboxes of
+/* ---- for both command files ---- */
+
+/* A limit that a capability gives as a logarithm. */
+static inline uint32_t cx_pow2(uint32_t log)
+{
+	return log < 32 ? UINT32_C(1) << log : UINT32_MAX;
+}
+
+/* The table a mailbox names: of the type it names, and on no other function. All mailboxes of
  * tables have these fields in the same place. */
 struct cx_ft *cx_call_ft(struct cx_call *call, enum cx_status *st);

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-enum cx_status flow_cmd(struct direct *d, uint16_t opcode, void *in, size_t in_len, void *out,
-			size_t out_len)
+enum cx_status flow_cmd(struct direct *d, uint16_t opcode, void *in, size_t in_len,
+			void *out, size_t out_len)
 {
 	uint16_t uid = d->uid;
 	enum cx_status st;
@@ -17,7 +17,8 @@ enum cx_status flow_cmd(struct direct *d, uint16_t opcode, void *in, size_t in_l
 
 /* ---- tables ---- */
 
-enum cx_status flow_try_table(struct direct *d, const struct flow_table *conf, uint32_t *table)
+enum cx_status flow_try_table(struct direct *d, const struct flow_table *conf,
+			      uint32_t *table)
 {
 	uint8_t in[CX_BYTES(create_flow_table_in)] = { 0 };
 	uint8_t out[CX_BYTES(create_flow_table_out)];
@@ -63,7 +64,8 @@ enum cx_status flow_try_miss(struct direct *d, uint32_t table, uint32_t miss)
 	return flow_cmd(d, 0x93c, in, sizeof(in), out, sizeof(out));
 }
 
-static enum cx_status root(struct direct *d, uint8_t type, uint16_t op_mod, uint32_t table)
+static enum cx_status root(struct direct *d, uint8_t type, uint16_t op_mod,
+			   uint32_t table)
 {
 	uint8_t in[CX_BYTES(set_flow_table_root_in)] = { 0 }, out[16];
 
@@ -120,18 +122,22 @@ struct d_rule flow_rule(uint16_t action, cx_field field, uint32_t value)
 
 struct d_rule flow_to_tir(uint32_t tirn, uint32_t tag)
 {
-	return (struct d_rule){ .action = D_FORWARD, .tag = tag, .dest = { { D_TO_TIR, tirn } },
+	return (struct d_rule){ .action = D_FORWARD,
+				.tag = tag,
+				.dest = { { D_TO_TIR, tirn } },
 				.n_dests = 1 };
 }
 
 struct d_rule flow_to_table(uint32_t table, uint32_t tag)
 {
-	return (struct d_rule){ .action = D_FORWARD, .tag = tag,
-				.dest = { { D_TO_TABLE, table } }, .n_dests = 1 };
+	return (struct d_rule){ .action = D_FORWARD,
+				.tag = tag,
+				.dest = { { D_TO_TABLE, table } },
+				.n_dests = 1 };
 }
 
-enum cx_status flow_try_modify(struct direct *d, uint32_t table, uint32_t group, uint32_t index,
-			       uint8_t mask, const struct d_rule *rule)
+enum cx_status flow_try_modify(struct direct *d, uint32_t table, uint32_t group,
+			       uint32_t index, uint8_t mask, const struct d_rule *rule)
 {
 	d_patch(d, 0, (cx_field)CX_set_fte_in__op_mod, FLOW_MODIFY);
 	d_patch(d, 0, (cx_field)CX_set_fte_in__modify_enable_mask, mask);

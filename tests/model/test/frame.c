@@ -5,7 +5,8 @@
 
 #include "../core/bits.h"
 
-const uint8_t frame_src6[16] = { 0x20, 0x01, 0x0d, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 };
+const uint8_t frame_src6[16] = { 0x20, 0x01, 0x0d, 0xb8, 1, 2,	3,  4,
+				 5,    6,    7,	   8,	 9, 10, 11, 12 };
 const uint8_t frame_dst6[16] = { 0x20, 0x01, 0x0d, 0xb8, 0xff, 0xfe, 0xfd, 0xfc,
 				 0xfb, 0xfa, 0xf9, 0xf8, 0xf7, 0xf6, 0xf5, 0xf4 };
 
@@ -19,8 +20,8 @@ static uint8_t *grow(struct frame *f, uint32_t bytes)
 
 void frame_start(struct frame *f)
 {
-	static const uint8_t macs[12] = { 2, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 2, 0x11,
-					  0x22, 0x33, 0x44, 0x55 };
+	static const uint8_t macs[12] = { 2, 0xaa, 0xbb, 0xcc, 0xdd, 0xee,
+					  2, 0x11, 0x22, 0x33, 0x44, 0x55 };
 
 	memset(f, 0, sizeof(*f));
 	memcpy(f->b, macs, sizeof(macs));
@@ -126,7 +127,8 @@ void frame_udp(struct frame *f, uint16_t sport, uint16_t dport, uint32_t payload
 	cx_put_be16(p + 4, (uint16_t)(8 + payload));
 }
 
-void frame_tcp(struct frame *f, uint16_t sport, uint16_t dport, uint16_t flags, uint32_t payload)
+void frame_tcp(struct frame *f, uint16_t sport, uint16_t dport, uint16_t flags,
+	       uint32_t payload)
 {
 	uint8_t *p = f->b + f->len;
 
@@ -165,14 +167,16 @@ void frame_ip4_sum(struct frame *f)
 
 static void l4_sum(struct frame *f)
 {
-	uint32_t len = f->len - f->l4, addr = f->ip == 4 ? 12 : 8, bytes = f->ip == 4 ? 8 : 32;
+	uint32_t len = f->len - f->l4, addr = f->ip == 4 ? 12 : 8,
+		 bytes = f->ip == 4 ? 8 : 32;
 	uint8_t *sum = f->b + f->l4 + (f->proto == 17 ? 6 : 16);
 	uint16_t v;
 
 	if (f->frag || (f->proto != 17 && f->proto != 6))
 		return;
 	cx_put_be16(sum, 0);
-	v = fold(sum16(f->b + f->l3 + addr, bytes) + f->proto + len + sum16(f->b + f->l4, len));
+	v = fold(sum16(f->b + f->l3 + addr, bytes) + f->proto + len +
+		 sum16(f->b + f->l4, len));
 	cx_put_be16(sum, v ? v : 0xffff);
 }
 

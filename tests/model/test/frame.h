@@ -18,10 +18,10 @@
 struct frame {
 	uint8_t b[4096];
 	uint32_t len;
-	uint32_t type_at;    /* of the EtherType that names the next header */
-	uint32_t next_at;    /* of the byte that names the next header, inside IP */
-	uint32_t l3, l4;     /* offsets, 0 = none */
-	uint8_t ip, proto;   /* 4 or 6; of layer 4 */
+	uint32_t type_at;  /* of the EtherType that names the next header */
+	uint32_t next_at;  /* of the byte that names the next header, inside IP */
+	uint32_t l3, l4;   /* offsets, 0 = none */
+	uint8_t ip, proto; /* 4 or 6; of layer 4 */
 	bool frag;
 };
 
@@ -39,7 +39,8 @@ void frame_ip6(struct frame *f, const uint8_t src[16], const uint8_t dst[16]);
 void frame_ext(struct frame *f, uint8_t proto, uint32_t bytes);
 void frame_ip6_frag(struct frame *f, uint16_t offset_and_more);
 void frame_udp(struct frame *f, uint16_t sport, uint16_t dport, uint32_t payload);
-void frame_tcp(struct frame *f, uint16_t sport, uint16_t dport, uint16_t flags, uint32_t payload);
+void frame_tcp(struct frame *f, uint16_t sport, uint16_t dport, uint16_t flags,
+	       uint32_t payload);
 void frame_proto(struct frame *f, uint8_t proto, uint32_t payload); /* another layer 4 */
 void frame_finish(struct frame *f);
 void frame_ip4_sum(struct frame *f); /* the header checksum again */

@@ -4,4 +4,5 @@
 #include <stddef.h>
 #include <stdint.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size); /* aborts on a broken promise */
+int LLVMFuzzerTestOneInput(const uint8_t *data,
+			   size_t size); /* aborts on a broken promise */

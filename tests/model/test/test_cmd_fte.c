@@ -5,9 +5,9 @@
 
 #include "../core/steer.h"
 
-#define DPORT FLOW_OUTER(udp_dport)
+#define DPORT	FLOW_OUTER(udp_dport)
 #define CONTEXT ((uint32_t)CX_set_fte_in__flow_context >> 16) / 8
-#define LIST CX_BYTES(set_fte_in)
+#define LIST	CX_BYTES(set_fte_in)
 
 /* A table, a group over udp_dport with indices 4 to 11, a TIR and a counter. */
 struct rig {
@@ -50,10 +50,22 @@ static const struct spoilt {
 	enum cx_status want;
 	const char *log;
 } spoilt[] = {
-#define IN(f, v, want, log) { 0, (cx_field)CX_set_fte_in__##f, v, want, log }
-#define CTX(f, v, want, log) { CONTEXT, (cx_field)CX_flow_context__##f, v, want, log }
-#define DEST(f, v, want, log) { LIST, (cx_field)CX_dest_format_struct__##f, v, want, log }
-#define COUNTER(f, v, want, log) { LIST + 8, f, v, want, log }
+#define IN(f, v, want, log) \
+	{ \
+		0, (cx_field)CX_set_fte_in__##f, v, want, log \
+	}
+#define CTX(f, v, want, log) \
+	{ \
+		CONTEXT, (cx_field)CX_flow_context__##f, v, want, log \
+	}
+#define DEST(f, v, want, log) \
+	{ \
+		LIST, (cx_field)CX_dest_format_struct__##f, v, want, log \
+	}
+#define COUNTER(f, v, want, log) \
+	{ \
+		LIST + 8, f, v, want, log \
+	}
 	IN(op_mod, 2, CX_ST_BAD_PARAM, "op_mod: 2"),
 	IN(op_mod, 1, CX_ST_BAD_RES_STATE, "flow_index: there is no entry 5"),
 	IN(other_vport, 1, CX_ST_BAD_PARAM, "other_vport"),
@@ -61,26 +73,32 @@ static const struct spoilt {
 	IN(table_type, 1, CX_ST_BAD_PARAM, "table_type: 1, but table"),
 	IN(table_id, 0x7777, CX_ST_BAD_RES, "table_id: there is no FT 0x7777"),
 	IN(ignore_flow_level, 1, CX_ST_BAD_PARAM, "set_fte_in.ignore_flow_level"),
-	IN(modify_enable_mask, 1, CX_ST_BAD_PARAM, "set_fte_in.modify_enable_mask: not zero"),
+	IN(modify_enable_mask, 1, CX_ST_BAD_PARAM,
+	   "set_fte_in.modify_enable_mask: not zero"),
 	IN(flow_index, 3, CX_ST_BAD_INDEX, "flow_index: 3 is not in group"),
 	IN(flow_index, 12, CX_ST_BAD_INDEX, "flow_index: 12 is not in group"),
 	IN(flow_index, 0xffffffff, CX_ST_BAD_INDEX, "flow_index: 4294967295 is not"),
 	CTX(group_id, 0x7777, CX_ST_BAD_RES, "flow_context.group_id: there is no FG"),
 	CTX(push_vlan, 1, CX_ST_BAD_PARAM, "flow_context.push_vlan"),
 	CTX(push_vlan_2, 1, CX_ST_BAD_PARAM, "flow_context.push_vlan_2"),
-	CTX(extended_destination, 1, CX_ST_BAD_PARAM, "flow_context.extended_destination"),
+	CTX(extended_destination, 1, CX_ST_BAD_PARAM,
+	    "flow_context.extended_destination"),
 	CTX(flow_source, 1, CX_ST_BAD_PARAM, "flow_context.flow_source"),
-	CTX(encrypt_decrypt_type, 1, CX_ST_BAD_PARAM, "flow_context.encrypt_decrypt_type"),
+	CTX(encrypt_decrypt_type, 1, CX_ST_BAD_PARAM,
+	    "flow_context.encrypt_decrypt_type"),
 	CTX(packet_reformat_id, 1, CX_ST_BAD_PARAM, "flow_context.packet_reformat_id"),
 	CTX(modify_header_id, 1, CX_ST_BAD_PARAM, "flow_context.modify_header_id"),
-	CTX(encrypt_decrypt_obj_id, 1, CX_ST_BAD_PARAM, "flow_context.encrypt_decrypt_obj_id"),
+	CTX(encrypt_decrypt_obj_id, 1, CX_ST_BAD_PARAM,
+	    "flow_context.encrypt_decrypt_obj_id"),
 	{ CONTEXT, CX_PACK(0x12e0, 32), 1, CX_ST_BAD_PARAM, "flow_context.execute_aso" },
-	{ CONTEXT, CX_PACK(0x1300, 32), 1, CX_ST_BAD_PARAM, "flow_context.reserved_at_131f" },
+	{ CONTEXT, CX_PACK(0x1300, 32), 1, CX_ST_BAD_PARAM,
+	  "flow_context.reserved_at_131f" },
 	CTX(action, 0, CX_ST_BAD_PARAM, "action: 0x0 is not exactly one of"),
 	CTX(action, 0x8, CX_ST_BAD_PARAM, "action: 0x8 is not exactly one of"),
 	CTX(action, 0xe, CX_ST_BAD_PARAM, "action: 0xe is not exactly one of"),
 	CTX(action, 0xd, CX_ST_BAD_PARAM, "action: 0xd is not exactly one of"),
-	CTX(action, 0x1c, CX_ST_BAD_PARAM, "action: 0x1c: this device has no PACKET_REFORMAT"),
+	CTX(action, 0x1c, CX_ST_BAD_PARAM,
+	    "action: 0x1c: this device has no PACKET_REFORMAT"),
 	CTX(action, 0x2c, CX_ST_BAD_PARAM, "this device has no DECAP"),
 	CTX(action, 0x4c, CX_ST_BAD_PARAM, "this device has no MOD_HDR"),
 	CTX(action, 0x8c, CX_ST_BAD_PARAM, "this device has no VLAN_POP"),
@@ -88,9 +106,11 @@ static const struct spoilt {
 	CTX(action, 0x400c, CX_ST_BAD_PARAM, "this device has no EXECUTE_ASO"),
 	CTX(action, 0xa, CX_ST_BAD_PARAM, "destination_list_size: 1 with action 0xa"),
 	CTX(action, 0x4, CX_ST_BAD_PARAM, "flow_counter_list_size: 1 with action 0x4"),
-	CTX(destination_list_size, 0, CX_ST_BAD_IN_LEN, "in_len: 848 bytes, not zero after"),
+	CTX(destination_list_size, 0, CX_ST_BAD_IN_LEN,
+	    "in_len: 848 bytes, not zero after"),
 	CTX(destination_list_size, 2, CX_ST_BAD_IN_LEN, "in_len: 848 bytes, 856 needed"),
-	CTX(flow_counter_list_size, 0, CX_ST_BAD_IN_LEN, "in_len: 848 bytes, not zero after"),
+	CTX(flow_counter_list_size, 0, CX_ST_BAD_IN_LEN,
+	    "in_len: 848 bytes, not zero after"),
 	CTX(flow_counter_list_size, 2, CX_ST_BAD_IN_LEN, "in_len: 848 bytes, 856 needed"),
 	CTX(flow_counter_list_size, 0xffffff, CX_ST_BAD_IN_LEN, "in_len: 848 bytes, "),
 	{ CONTEXT + 0x200 / 8, CX_PACK(0x30, 16), 0x800, CX_ST_BAD_PARAM,
@@ -99,12 +119,16 @@ static const struct spoilt {
 	  "match_value.inner_headers.smac_47_16: a bit" },
 	DEST(destination_type, 0, CX_ST_BAD_PARAM, "destination_type: 0 is neither"),
 	DEST(destination_type, 6, CX_ST_BAD_PARAM, "destination_type: 6 is neither"),
-	DEST(destination_id, 0x7777, CX_ST_BAD_RES, "destination_id: there is no TIR 0x7777"),
-	DEST(destination_eswitch_owner_vhca_id_valid, 1, CX_ST_BAD_PARAM, "vhca_id_valid"),
+	DEST(destination_id, 0x7777, CX_ST_BAD_RES,
+	     "destination_id: there is no TIR 0x7777"),
+	DEST(destination_eswitch_owner_vhca_id_valid, 1, CX_ST_BAD_PARAM,
+	     "vhca_id_valid"),
 	DEST(packet_reformat, 1, CX_ST_BAD_PARAM, "dest_format_struct.packet_reformat"),
 	DEST(destination_eswitch_owner_vhca_id, 1, CX_ST_BAD_PARAM, "owner_vhca_id"),
-	COUNTER(CX_PACK(0, 32), 0x7777, CX_ST_BAD_RES, "flow_counter_id: there is no FCOUNTER"),
-	COUNTER(CX_PACK(0x30, 16), 1, CX_ST_BAD_PARAM, "flow_counter_list.reserved_at_20"),
+	COUNTER(CX_PACK(0, 32), 0x7777, CX_ST_BAD_RES,
+		"flow_counter_id: there is no FCOUNTER"),
+	COUNTER(CX_PACK(0x30, 16), 1, CX_ST_BAD_PARAM,
+		"flow_counter_list.reserved_at_20"),
 };
 
 static void test_spoilt(void **state)
@@ -135,8 +159,10 @@ static void test_spoilt(void **state)
 static void test_levels(void **state)
 {
 	struct rig r = rig_open(NULL);
-	uint32_t same = d_table(r.d, 2, 4), before = d_table(r.d, 1, 4), after = d_table(r.d, 3, 4);
-	uint32_t tx = flow_table(r.d, &(struct flow_table){ .type = FLOW_TX, .level = 9 });
+	uint32_t same = d_table(r.d, 2, 4), before = d_table(r.d, 1, 4),
+		 after = d_table(r.d, 3, 4);
+	uint32_t tx =
+		flow_table(r.d, &(struct flow_table){ .type = FLOW_TX, .level = 9 });
 	struct d_rule rule = flow_to_table(same, 0);
 
 	(void)state;
@@ -158,7 +184,9 @@ static void test_levels(void **state)
 static void test_no_tir_when_sending(void **state)
 {
 	struct rig r = rig_open(NULL);
-	uint32_t tx = flow_table(r.d, &(struct flow_table){ .type = FLOW_TX, .log_size = 4 }), group;
+	uint32_t tx = flow_table(r.d,
+				 &(struct flow_table){ .type = FLOW_TX, .log_size = 4 }),
+		 group;
 	struct d_rule rule = flow_to_tir(r.tirn, 0);
 
 	(void)state;
@@ -180,7 +208,8 @@ static void test_too_many_destinations(void **state)
 	for (rule.n_dests = 1; rule.n_dests < 5; rule.n_dests++)
 		rule.dest[rule.n_dests] = rule.dest[0];
 	assert_int_equal(d_try_rule(r.d, r.table, r.group, 4, &rule), CX_ST_LIMIT);
-	d_assert_log(r.d, "flow_context.destination_list_size: 5 is over the limit of 2^2");
+	d_assert_log(r.d,
+		     "flow_context.destination_list_size: 5 is over the limit of 2^2");
 	rule.n_dests = 4;
 	assert_int_equal(d_try_rule(r.d, r.table, r.group, 4, &rule), CX_ST_OK);
 	assert_int_equal(refs(&r, CX_TIR, r.tirn), 4);
@@ -200,7 +229,9 @@ static void test_capabilities_of_copies(void **state)
 	rule.n_dests = 2;
 	rule.dest[1] = (struct d_dest){ D_TO_TABLE, d_table(r.d, 9, 4) };
 	assert_int_equal(d_try_rule(r.d, r.table, r.group, 4, &rule), CX_ST_BAD_PARAM);
-	d_assert_log(r.d, "2 destinations, tables among them: this device has no such multi-path");
+	d_assert_log(
+		r.d,
+		"2 destinations, tables among them: this device has no such multi-path");
 	rule.dest[1] = rule.dest[0];
 	assert_int_equal(d_try_rule(r.d, r.table, r.group, 4, &rule), CX_ST_OK);
 	d_close(r.d);
@@ -215,7 +246,8 @@ static void test_capabilities_of_copies(void **state)
 static void test_capabilities_of_actions(void **state)
 {
 	const char *const caps[] = { "ft.rx_flow_tag=0", "ft.rx_flow_counter=0",
-				     "ft.rx_flow_modify_en=0", "ft.rx_log_max_flow=1", NULL };
+				     "ft.rx_flow_modify_en=0", "ft.rx_log_max_flow=1",
+				     NULL };
 	struct rig r = rig_open(caps);
 	struct d_rule rule = counted(&r, 80), drop = flow_rule(D_DROP, DPORT, 1);
 
@@ -224,9 +256,11 @@ static void test_capabilities_of_actions(void **state)
 	d_assert_log(r.d, "flow_context.flow_tag: this device does not tag");
 	rule.tag = 0;
 	assert_int_equal(d_try_rule(r.d, r.table, r.group, 4, &rule), CX_ST_BAD_PARAM);
-	d_assert_log(r.d, "flow_context.flow_counter_list_size: this device does not count");
+	d_assert_log(r.d,
+		     "flow_context.flow_counter_list_size: this device does not count");
 	d_rule(r.d, r.table, r.group, 4, &drop);
-	assert_int_equal(flow_try_modify(r.d, r.table, r.group, 4, FLOW_MOD_ACTION, &drop),
+	assert_int_equal(flow_try_modify(r.d, r.table, r.group, 4, FLOW_MOD_ACTION,
+					 &drop),
 			 CX_ST_BAD_PARAM);
 	d_assert_log(r.d, "op_mod: this device does not modify entries");
 	cx_set(drop.value, DPORT, 2);
@@ -249,8 +283,10 @@ static enum cx_status many_counters(const struct rig *r, unsigned n, const uint3
 	CX_SET(flow_context, ctx, action, D_DROP | D_COUNT);
 	CX_SET(flow_context, ctx, flow_counter_list_size, n);
 	for (unsigned i = 0; i < n; i++)
-		CX_SET(flow_counter_list, in + CX_BYTES(set_fte_in) + i * 8, flow_counter_id, ids[i]);
-	return flow_cmd(r->d, D_SET_FTE, in, CX_BYTES(set_fte_in) + n * 8, out, sizeof(out));
+		CX_SET(flow_counter_list, in + CX_BYTES(set_fte_in) + i * 8,
+		       flow_counter_id, ids[i]);
+	return flow_cmd(r->d, D_SET_FTE, in, CX_BYTES(set_fte_in) + n * 8, out,
+			sizeof(out));
 }
 
 static void test_several_counters(void **state)
@@ -264,7 +300,8 @@ static void test_several_counters(void **state)
 	for (unsigned i = 0; i < 5; i++)
 		ids[i] = d_flow_counter(r.d);
 	assert_int_equal(many_counters(&r, 5, ids), CX_ST_LIMIT);
-	d_assert_log(r.d, "flow_context.flow_counter_list_size: 5 is over the limit of 2^2");
+	d_assert_log(r.d,
+		     "flow_context.flow_counter_list_size: 5 is over the limit of 2^2");
 	assert_int_equal(many_counters(&r, 4, ids), CX_ST_OK);
 	d_root(r.d, r.table);
 	assert_int_equal(flow_steer_one(r.d, &f), CX_DEST_DROP);
@@ -280,14 +317,16 @@ static void test_several_counters(void **state)
 static void test_counter_of_a_bulk(void **state)
 {
 	struct rig r = rig_open(NULL);
-	uint8_t in[CX_BYTES(alloc_flow_counter_in)] = { 0 }, out[CX_BYTES(alloc_flow_counter_out)];
+	uint8_t in[CX_BYTES(alloc_flow_counter_in)] = { 0 },
+		out[CX_BYTES(alloc_flow_counter_out)];
 	struct frame f = frame_udp4(1, 0, 10);
 	uint64_t packets, bytes;
 	uint32_t first, id;
 
 	(void)state;
 	CX_SET(alloc_flow_counter_in, in, flow_counter_bulk, 1); /* 128 */
-	assert_int_equal(d_cmd(r.d, D_ALLOC_FLOW_COUNTER, in, sizeof(in), out, sizeof(out)),
+	assert_int_equal(d_cmd(r.d, D_ALLOC_FLOW_COUNTER, in, sizeof(in), out,
+			       sizeof(out)),
 			 CX_ST_OK);
 	first = (uint32_t)CX_GET(alloc_flow_counter_out, out, flow_counter_id);
 	id = first + 127;
@@ -333,7 +372,8 @@ static void test_full_group(void **state)
 	for (uint32_t i = 4; i <= 11; i++) {
 		struct d_rule rule = flow_rule(D_DROP, DPORT, 100);
 
-		assert_int_equal(d_try_rule(r.d, r.table, r.group, i, &rule), CX_ST_BAD_RES_STATE);
+		assert_int_equal(d_try_rule(r.d, r.table, r.group, i, &rule),
+				 CX_ST_BAD_RES_STATE);
 	}
 	d_close(r.d);
 }
@@ -362,11 +402,13 @@ static void test_references(void **state)
 	d_rule(r.d, r.table, r.group, 4, &rule);
 	assert_int_equal(d_simple(r.d, D_DESTROY_TIR, r.tirn, NULL), CX_ST_BAD_RES_STATE);
 	CX_SET(dealloc_flow_counter_in, in, flow_counter_id, r.counter);
-	assert_int_equal(d_cmd(r.d, D_DEALLOC_FLOW_COUNTER, in, sizeof(in), out, sizeof(out)),
+	assert_int_equal(d_cmd(r.d, D_DEALLOC_FLOW_COUNTER, in, sizeof(in), out,
+			       sizeof(out)),
 			 CX_ST_BAD_RES_STATE);
 	assert_int_equal(d_rule_del(r.d, r.table, 4), CX_ST_OK);
 	assert_int_equal(d_simple(r.d, D_DESTROY_TIR, r.tirn, NULL), CX_ST_OK);
-	assert_int_equal(d_cmd(r.d, D_DEALLOC_FLOW_COUNTER, in, sizeof(in), out, sizeof(out)),
+	assert_int_equal(d_cmd(r.d, D_DEALLOC_FLOW_COUNTER, in, sizeof(in), out,
+			       sizeof(out)),
 			 CX_ST_OK);
 	d_close(r.d);
 }
@@ -381,15 +423,19 @@ static void test_modify_moves_references(void **state)
 	other.dest[0].id = second;
 	other.counter = c2;
 	d_rule(r.d, r.table, r.group, 4, &rule);
-	assert_int_equal(flow_try_modify(r.d, r.table, r.group, 4, FLOW_MOD_DESTS, &other), CX_ST_OK);
+	assert_int_equal(flow_try_modify(r.d, r.table, r.group, 4, FLOW_MOD_DESTS,
+					 &other),
+			 CX_ST_OK);
 	assert_int_equal(refs(&r, CX_TIR, r.tirn), 0);
 	assert_int_equal(refs(&r, CX_TIR, second), 1);
 	assert_int_equal(refs(&r, CX_FCOUNTER, r.counter), 1);
-	assert_int_equal(flow_try_modify(r.d, r.table, r.group, 4, FLOW_MOD_COUNTERS, &other),
+	assert_int_equal(flow_try_modify(r.d, r.table, r.group, 4, FLOW_MOD_COUNTERS,
+					 &other),
 			 CX_ST_OK);
 	assert_int_equal(refs(&r, CX_FCOUNTER, r.counter), 0);
 	assert_int_equal(refs(&r, CX_FCOUNTER, c2), 1);
-	assert_int_equal(flow_try_modify(r.d, r.table, r.group, 4, 0xf, &other), CX_ST_OK);
+	assert_int_equal(flow_try_modify(r.d, r.table, r.group, 4, 0xf, &other),
+			 CX_ST_OK);
 	assert_int_equal(refs(&r, CX_TIR, second), 1);
 	assert_int_equal(d_rule_del(r.d, r.table, 4), CX_ST_OK);
 	assert_int_equal(refs(&r, CX_TIR, second) + refs(&r, CX_FCOUNTER, c2), 0);
@@ -403,10 +449,13 @@ static void test_bad_modify(void **state)
 
 	(void)state;
 	d_rule(r.d, r.table, r.group, 4, &rule);
-	assert_int_equal(flow_try_modify(r.d, r.table, r.group, 4, 0, &rule), CX_ST_BAD_PARAM);
+	assert_int_equal(flow_try_modify(r.d, r.table, r.group, 4, 0, &rule),
+			 CX_ST_BAD_PARAM);
 	d_assert_log(r.d, "set_fte_in.modify_enable_mask: 0x0 is not among");
-	assert_int_equal(flow_try_modify(r.d, r.table, r.group, 4, 0x10, &rule), CX_ST_BAD_PARAM);
-	assert_int_equal(flow_try_modify(r.d, r.table, r.group, 4, FLOW_MOD_ACTION, &drop),
+	assert_int_equal(flow_try_modify(r.d, r.table, r.group, 4, 0x10, &rule),
+			 CX_ST_BAD_PARAM);
+	assert_int_equal(flow_try_modify(r.d, r.table, r.group, 4, FLOW_MOD_ACTION,
+					 &drop),
 			 CX_ST_BAD_PARAM);
 	d_assert_log(r.d, "leaves action 0x2 with 1 destinations and 1 counters");
 	cx_set(rule.value, DPORT, 81);
@@ -425,7 +474,8 @@ static void test_query(void **state)
 	struct rig r = rig_open(NULL);
 	struct d_rule rule = counted(&r, 80);
 	uint8_t in[CX_BYTES(query_fte_in)] = { 0 }, out[CX_BYTES(query_fte_out) + 24];
-	uint8_t *ctx = CX_AT(query_fte_out, out, flow_context), *list = out + CX_BYTES(query_fte_out);
+	uint8_t *ctx = CX_AT(query_fte_out, out, flow_context),
+		*list = out + CX_BYTES(query_fte_out);
 
 	(void)state;
 	rule.n_dests = 2;
@@ -435,7 +485,8 @@ static void test_query(void **state)
 	CX_SET(query_fte_in, in, flow_index, 9);
 	assert_int_equal(flow_cmd(r.d, 0x937, in, sizeof(in), out, sizeof(out) - 1),
 			 CX_ST_BAD_OUT_LEN);
-	assert_int_equal(flow_cmd(r.d, 0x937, in, sizeof(in), out, sizeof(out)), CX_ST_OK);
+	assert_int_equal(flow_cmd(r.d, 0x937, in, sizeof(in), out, sizeof(out)),
+			 CX_ST_OK);
 	assert_int_equal(CX_GET(flow_context, ctx, group_id), r.group);
 	assert_int_equal(CX_GET(flow_context, ctx, flow_tag), 7);
 	assert_int_equal(CX_GET(flow_context, ctx, action), D_FORWARD | D_COUNT);
@@ -444,13 +495,18 @@ static void test_query(void **state)
 	assert_memory_equal(CX_AT(flow_context, ctx, match_value), rule.value, 512);
 	assert_int_equal(CX_GET(dest_format_struct, list, destination_type), D_TO_TIR);
 	assert_int_equal(CX_GET(dest_format_struct, list, destination_id), r.tirn);
-	assert_int_equal(CX_GET(dest_format_struct, list + 8, destination_type), D_TO_TABLE);
-	assert_int_equal(CX_GET(dest_format_struct, list + 8, destination_id), rule.dest[1].id);
-	assert_int_equal(CX_GET(flow_counter_list, list + 16, flow_counter_id), r.counter);
+	assert_int_equal(CX_GET(dest_format_struct, list + 8, destination_type),
+			 D_TO_TABLE);
+	assert_int_equal(CX_GET(dest_format_struct, list + 8, destination_id),
+			 rule.dest[1].id);
+	assert_int_equal(CX_GET(flow_counter_list, list + 16, flow_counter_id),
+			 r.counter);
 	CX_SET(query_fte_in, in, flow_index, 8);
-	assert_int_equal(flow_cmd(r.d, 0x937, in, sizeof(in), out, sizeof(out)), CX_ST_BAD_INDEX);
+	assert_int_equal(flow_cmd(r.d, 0x937, in, sizeof(in), out, sizeof(out)),
+			 CX_ST_BAD_INDEX);
 	CX_SET(query_fte_in, in, flow_index, 0);
-	assert_int_equal(flow_cmd(r.d, 0x937, in, sizeof(in), out, sizeof(out)), CX_ST_BAD_INDEX);
+	assert_int_equal(flow_cmd(r.d, 0x937, in, sizeof(in), out, sizeof(out)),
+			 CX_ST_BAD_INDEX);
 	d_close(r.d);
 }
 

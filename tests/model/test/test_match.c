@@ -32,9 +32,18 @@ static struct frame two_vlans_turned(void)
 	return f;
 }
 
-static struct frame tcp4(void) { return frame_tcp4(0x5566, 0x7788, 0x1aa); }
-static struct frame udp6(void) { return frame_udp6(0x1122, 0x3344, 4); }
-static struct frame tcp6(void) { return frame_tcp6(0x5566, 0x7788, 0x055); }
+static struct frame tcp4(void)
+{
+	return frame_tcp4(0x5566, 0x7788, 0x1aa);
+}
+static struct frame udp6(void)
+{
+	return frame_udp6(0x1122, 0x3344, 4);
+}
+static struct frame tcp6(void)
+{
+	return frame_tcp6(0x5566, 0x7788, 0x055);
+}
 
 static struct frame fragment(void)
 {
@@ -59,14 +68,31 @@ static struct frame arp(void)
 
 /* ---- what each has in each field ---- */
 
-struct value { uint8_t b[16]; };
-#define V32(v) { { (uint8_t)((uint32_t)(v) >> 24), (uint8_t)((v) >> 16), (uint8_t)((v) >> 8),  \
-		   (uint8_t)(v) } }
-#define IP6(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p)                              \
-	{ { a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p } }
+struct value {
+	uint8_t b[16];
+};
+#define V32(v) \
+	{ \
+		{ \
+			(uint8_t)((uint32_t)(v) >> 24), (uint8_t)((v) >> 16), \
+				(uint8_t)((v) >> 8), (uint8_t)(v) \
+		} \
+	}
+#define IP6(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p) \
+	{ \
+		{ \
+			a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p \
+		} \
+	}
 #define IP4(a, b, c, d) IP6(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, a, b, c, d)
-#define OUTER(make, f, v) { #make ": " #f, make, FLOW_OUTER(f), v }
-#define MISC(make, f, v) { #make ": " #f, make, FLOW_MISC(f), v }
+#define OUTER(make, f, v) \
+	{ \
+#make ": " #f, make, FLOW_OUTER(f), v \
+	}
+#define MISC(make, f, v) \
+	{ \
+#make ": " #f, make, FLOW_MISC(f), v \
+	}
 
 static const struct row {
 	const char *name;
@@ -119,8 +145,8 @@ static const struct row {
 	OUTER(udp6, src_ipv4_src_ipv6,
 	      IP6(0x20, 1, 0xd, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)),
 	OUTER(udp6, dst_ipv4_dst_ipv6,
-	      IP6(0x20, 1, 0xd, 0xb8, 0xff, 0xfe, 0xfd, 0xfc, 0xfb, 0xfa, 0xf9, 0xf8, 0xf7, 0xf6,
-		  0xf5, 0xf4)),
+	      IP6(0x20, 1, 0xd, 0xb8, 0xff, 0xfe, 0xfd, 0xfc, 0xfb, 0xfa, 0xf9, 0xf8,
+		  0xf7, 0xf6, 0xf5, 0xf4)),
 	OUTER(arp, dst_ipv4_dst_ipv6, IP4(0, 0, 0, 0)),
 	MISC(udp6, outer_ipv6_flow_label, V32(0xabcde)),
 	MISC(tcp4, outer_ipv6_flow_label, V32(0)),
@@ -191,7 +217,8 @@ static void assert_fate(struct direct *d, const struct row *r, enum cx_dest_type
 	enum cx_dest_type got = flow_steer_one(d, &f);
 
 	if (got != want)
-		fail_msg("%s: %s, %s", r->name, when, got == CX_DEST_DROP ? "matched" : "missed");
+		fail_msg("%s: %s, %s", r->name, when,
+			 got == CX_DEST_DROP ? "matched" : "missed");
 }
 
 /* ---- tests ---- */
@@ -296,8 +323,8 @@ static void test_all_fields_together(void **state)
 /* Every field of fte_match_set_lyr_2_4 is in the table above or is refused by name. */
 static void test_no_field_forgotten(void **state)
 {
-	static const char *const refused[] = { "ipv4_ihl", "l3_ok", "l4_ok", "ipv4_checksum_ok",
-					       "l4_checksum_ok" };
+	static const char *const refused[] = { "ipv4_ihl", "l3_ok", "l4_ok",
+					       "ipv4_checksum_ok", "l4_checksum_ok" };
 	const struct cx_layout *l = &cx_layout_fte_match_set_lyr_2_4;
 
 	(void)state;

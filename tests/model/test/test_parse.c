@@ -291,7 +291,10 @@ static void test_ip4_broken_start(void **state)
 
 static void test_ip4_fragments(void **state)
 {
-	static const struct { uint16_t word; bool frag, first; } row[] = {
+	static const struct {
+		uint16_t word;
+		bool frag, first;
+	} row[] = {
 		{ 0x0000, false, false }, { 0x4000, false, false }, /* don't fragment */
 		{ 0x8000, false, false },			    /* reserved bit */
 		{ 0x2000, true, true },	  { 0x2001, true, false },
@@ -319,7 +322,10 @@ static void test_ip4_fragments(void **state)
 
 static void test_ip6_fragments(void **state)
 {
-	static const struct { uint16_t word; bool frag, first; } row[] = {
+	static const struct {
+		uint16_t word;
+		bool frag, first;
+	} row[] = {
 		{ 0x0000, false, false }, /* atomic: RFC 6946 */
 		{ 0x0006, false, false }, /* reserved bits */
 		{ 0x0001, true, true },	  { 0x0009, true, false },

@@ -18,8 +18,10 @@ static const struct vector {
 	{ "12.22.207.184", "24.19.198.95", 38024, 12898, 0xd2d0a5de, 0x5c2b394a },
 	{ "209.142.163.6", "38.27.205.30", 2217, 48228, 0x82989176, 0xafc7327f },
 	{ "202.188.127.2", "153.39.163.191", 1303, 44251, 0x5d1809c5, 0x10e828a2 },
-	{ "3ffe:2501:200:3::1", "3ffe:2501:200:1fff::7", 1766, 2794, 0x2cc18cd5, 0x40207d3d },
-	{ "ff02::1", "3ffe:501:8::260:97ff:fe40:efab", 4739, 14230, 0x0f0c461c, 0xdde51bbf },
+	{ "3ffe:2501:200:3::1", "3ffe:2501:200:1fff::7", 1766, 2794, 0x2cc18cd5,
+	  0x40207d3d },
+	{ "ff02::1", "3ffe:501:8::260:97ff:fe40:efab", 4739, 14230, 0x0f0c461c,
+	  0xdde51bbf },
 	{ "fe80::200:f8ff:fe21:67cf", "3ffe:1900:4545:3:200:f8ff:fe21:67cf", 38024, 44251,
 	  0x4b61e985, 0x02d1feef },
 };
@@ -28,7 +30,10 @@ static const struct vector {
 enum { SIP = 1, DIP = 2, SPORT = 4, DPORT = 8, ALL = 15 };
 enum { TCP = 0, UDP = 1 };
 
-static bool is_ip6(const struct vector *v) { return strchr(v->dst, ':'); }
+static bool is_ip6(const struct vector *v)
+{
+	return strchr(v->dst, ':');
+}
 
 static struct frame vector_frame(const struct vector *v, bool udp)
 {
@@ -79,7 +84,10 @@ static void spread_open(struct spread *s, enum cx_rx_hash_fn fn)
 	cx_rss_prepare(&s->tir);
 }
 
-static void spread_close(struct spread *s) { cx_rss_release(&s->tir); }
+static void spread_close(struct spread *s)
+{
+	cx_rss_release(&s->tir);
+}
 
 /* Return: the index of the queue. */
 static unsigned pick(struct spread *s, const struct frame *f)
@@ -92,7 +100,8 @@ static unsigned pick(struct spread *s, const struct frame *f)
 	return (unsigned)(rq - queues);
 }
 
-static void assert_hash(struct spread *s, const struct frame *f, uint32_t hash, uint8_t type)
+static void assert_hash(struct spread *s, const struct frame *f, uint32_t hash,
+			uint8_t type)
 {
 	unsigned q = pick(s, f);
 
@@ -181,7 +190,8 @@ static void test_without_table(void **state)
 /* All 16 selections against the reference, fields one after the other. */
 static void test_each_selection(void **state)
 {
-	struct frame f4 = frame_udp4(0x1234, 0xfedc, 3), f6 = frame_udp6(0x1234, 0xfedc, 3);
+	struct frame f4 = frame_udp4(0x1234, 0xfedc, 3),
+		     f6 = frame_udp6(0x1234, 0xfedc, 3);
 	struct spread s;
 
 	(void)state;
@@ -219,7 +229,8 @@ static void test_new_key(void **state)
 	memset(s.tir.key, 0, sizeof(s.tir.key));
 	cx_rss_prepare(&s.tir);
 	assert_hash(&s, &f, 0, 0x05);
-	s.tir.key[0] = 0x80; /* the first bit of input alone counts: 66 has it not, 199 has */
+	s.tir.key[0] =
+		0x80; /* the first bit of input alone counts: 66 has it not, 199 has */
 	cx_rss_prepare(&s.tir);
 	assert_hash(&s, &f, 0, 0x05);
 	f = vector_frame(&vectors[1], false);
@@ -244,7 +255,8 @@ static void test_symmetric(void **state)
 	spread_open(&s, CX_HASH_TOEPLITZ);
 	s.tir.symmetric = true;
 	for (size_t i = 0; i < N_VECTORS; i++) {
-		struct frame f = vector_frame(&vectors[i], true), t = turned(&vectors[i], true);
+		struct frame f = vector_frame(&vectors[i], true),
+			     t = turned(&vectors[i], true);
 		bool ip6 = is_ip6(&vectors[i]);
 		const uint8_t *ip = f.b + f.l3 + (ip6 ? 8 : 12), *l4 = f.b + f.l4;
 		unsigned bytes = ip6 ? 16 : 4, n = 0;
@@ -319,7 +331,8 @@ static void test_other_layer_3(void **state)
 
 static void test_other_layer_4(void **state)
 {
-	struct frame udp = vector_frame(&vectors[0], true), tcp = vector_frame(&vectors[0], false);
+	struct frame udp = vector_frame(&vectors[0], true),
+		     tcp = vector_frame(&vectors[0], false);
 	struct frame icmp;
 	struct spread s;
 
@@ -361,7 +374,8 @@ static void test_fragments(void **state)
 /* Ports alone: the addresses' version does not matter. */
 static void test_ports_alone_ignore_layer_3(void **state)
 {
-	struct frame f4 = frame_udp4(0x1234, 0x5678, 0), f6 = frame_udp6(0x1234, 0x5678, 0);
+	struct frame f4 = frame_udp4(0x1234, 0x5678, 0),
+		     f6 = frame_udp6(0x1234, 0x5678, 0);
 	uint32_t hash = reference(f4.b + f4.l4, 4);
 	struct spread s;
 

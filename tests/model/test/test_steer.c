@@ -7,7 +7,10 @@
 
 #define DPORT FLOW_OUTER(udp_dport)
 
-static struct frame to_port(uint16_t dport) { return frame_udp4(1000, dport, 10); }
+static struct frame to_port(uint16_t dport)
+{
+	return frame_udp4(1000, dport, 10);
+}
 
 static enum cx_dest_type fate_of_port(struct direct *d, uint16_t dport)
 {
@@ -122,17 +125,20 @@ static void test_hash_spreads(void **state)
 {
 	static const cx_field fields[] = {
 		FLOW_OUTER(smac_47_16), FLOW_OUTER(smac_15_0), FLOW_OUTER(dmac_47_16),
-		FLOW_OUTER(dmac_15_0), FLOW_OUTER(ethertype), FLOW_OUTER(first_vid), FLOW_OUTER(tcp_sport),
-		FLOW_OUTER(tcp_dport), FLOW_OUTER(udp_sport), FLOW_OUTER(udp_dport),
-		CX_PACK(0x100, 32), CX_PACK(0x160, 32), CX_PACK(0x1a0, 32), CX_PACK(0x1e0, 32),
+		FLOW_OUTER(dmac_15_0),	FLOW_OUTER(ethertype), FLOW_OUTER(first_vid),
+		FLOW_OUTER(tcp_sport),	FLOW_OUTER(tcp_dport), FLOW_OUTER(udp_sport),
+		FLOW_OUTER(udp_dport),	CX_PACK(0x100, 32),    CX_PACK(0x160, 32),
+		CX_PACK(0x1a0, 32),	CX_PACK(0x1e0, 32),
 	};
 	struct direct *d = d_open(NULL);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
 		uint32_t table = d_table(d, 0, 10);
-		uint32_t group = flow_field_group(d, table, 0, 1023, fields[i]), filled = 0;
-		const struct cx_fg *fg = (const void *)cx_obj_get(d->dev, CX_FG, group, 0);
+		uint32_t group = flow_field_group(d, table, 0, 1023, fields[i]),
+			 filled = 0;
+		const struct cx_fg *fg =
+			(const void *)cx_obj_get(d->dev, CX_FG, group, 0);
 
 		for (uint32_t k = 0; k < 1024; k++) {
 			struct d_rule r = flow_rule(D_DROP, fields[i], k);
@@ -174,8 +180,10 @@ static void test_miss_chain(void **state)
 {
 	struct direct *d = d_open(NULL);
 	uint32_t last = d_table(d, 9, 4);
-	uint32_t mid = flow_table(d, &(struct flow_table){ .level = 5, .log_size = 4, .miss = last });
-	uint32_t top = flow_table(d, &(struct flow_table){ .level = 1, .log_size = 4, .miss = mid });
+	uint32_t mid = flow_table(
+		d, &(struct flow_table){ .level = 5, .log_size = 4, .miss = last });
+	uint32_t top = flow_table(
+		d, &(struct flow_table){ .level = 1, .log_size = 4, .miss = mid });
 	uint32_t tirn = flow_tir(d), table[3] = { top, mid, last };
 
 	(void)state;
@@ -207,7 +215,8 @@ static void test_default_miss_rule(void **state)
 {
 	struct direct *d = d_open(NULL);
 	uint32_t out = d_table(d, 9, 0), low = d_table(d, 5, 4);
-	uint32_t top = flow_table(d, &(struct flow_table){ .level = 1, .log_size = 4, .miss = low });
+	uint32_t top = flow_table(
+		d, &(struct flow_table){ .level = 1, .log_size = 4, .miss = low });
 	struct d_rule r = flow_to_table(out, 0), all = { .action = D_DROP };
 
 	(void)state;
@@ -228,14 +237,19 @@ static void test_tags_along_a_path(void **state)
 	uint32_t top = d_table(d, 0, 4), low = d_table(d, 1, 4), tirn = flow_tir(d);
 	uint32_t top_group = flow_field_group(d, top, 0, 7, DPORT);
 	uint32_t low_group = flow_field_group(d, low, 0, 7, DPORT);
-	static const uint32_t tags[4][3] = { /* first, second, expected */
-		{ 0, 0, 0 }, { 5, 0, 5 }, { 0, 0xffffff, 0xffffff }, { 5, 6, 6 },
+	static const uint32_t tags[4][3] = {
+		/* first, second, expected */
+		{ 0, 0, 0 },
+		{ 5, 0, 5 },
+		{ 0, 0xffffff, 0xffffff },
+		{ 5, 6, 6 },
 	};
 
 	(void)state;
 	d_root(d, top);
 	for (uint32_t i = 0; i < 4; i++) {
-		struct d_rule up = flow_to_table(low, tags[i][0]), down = flow_to_tir(tirn, tags[i][1]);
+		struct d_rule up = flow_to_table(low, tags[i][0]),
+			      down = flow_to_tir(tirn, tags[i][1]);
 
 		cx_set(up.value, DPORT, i);
 		cx_set(down.value, DPORT, i);
@@ -290,7 +304,8 @@ static void test_allow(void **state)
 
 /* ---- copies ---- */
 
-static bool has(const struct flow_fate *fate, enum cx_dest_type type, uint32_t tirn, uint32_t tag)
+static bool has(const struct flow_fate *fate, enum cx_dest_type type, uint32_t tirn,
+		uint32_t tag)
 {
 	for (unsigned i = 0; i < fate->n; i++)
 		if (fate->dest[i].type == type && fate->dest[i].flow_tag == tag &&
@@ -325,8 +340,11 @@ static void test_several_tirs(void **state)
 static void test_tir_and_table(void **state)
 {
 	struct direct *d = d_open(NULL);
-	uint32_t top = d_table(d, 0, 4), low = d_table(d, 1, 4), a = flow_tir(d), b = flow_tir(d);
-	struct d_rule r = { .action = D_FORWARD, .tag = 1, .n_dests = 2,
+	uint32_t top = d_table(d, 0, 4), low = d_table(d, 1, 4), a = flow_tir(d),
+		 b = flow_tir(d);
+	struct d_rule r = { .action = D_FORWARD,
+			    .tag = 1,
+			    .n_dests = 2,
 			    .dest = { { D_TO_TIR, a }, { D_TO_TABLE, low } } };
 	struct d_rule down = flow_to_tir(b, 2);
 	struct frame f = to_port(7), other = to_port(8);
@@ -353,7 +371,8 @@ static void test_too_many_copies(void **state)
 {
 	struct direct *d = d_open(NULL);
 	uint32_t top = d_table(d, 0, 4), low = d_table(d, 1, 4), tirn = flow_tir(d);
-	struct d_rule r = { .action = D_FORWARD, .n_dests = 6 }, down = { .action = D_FORWARD };
+	struct d_rule r = { .action = D_FORWARD, .n_dests = 6 },
+		      down = { .action = D_FORWARD };
 	struct frame f = to_port(7);
 	struct flow_fate fate;
 
@@ -373,7 +392,8 @@ static void test_too_many_copies(void **state)
 
 /* ---- counters ---- */
 
-static void assert_counter(struct direct *d, uint32_t id, uint64_t packets, uint64_t bytes)
+static void assert_counter(struct direct *d, uint32_t id, uint64_t packets,
+			   uint64_t bytes)
 {
 	uint64_t p, b;
 
@@ -423,9 +443,11 @@ static void test_counts_are_exact(void **state)
 static void test_modify_in_place(void **state)
 {
 	struct direct *d = d_open(NULL);
-	uint32_t table = d_table(d, 0, 4), group = flow_field_group(d, table, 0, 7, DPORT);
+	uint32_t table = d_table(d, 0, 4),
+		 group = flow_field_group(d, table, 0, 7, DPORT);
 	uint32_t a = flow_tir(d), b = flow_tir(d);
-	struct d_rule r = flow_to_tir(a, 1), r2 = flow_to_tir(b, 2), drop = flow_rule(D_DROP, DPORT, 5);
+	struct d_rule r = flow_to_tir(a, 1), r2 = flow_to_tir(b, 2),
+		      drop = flow_rule(D_DROP, DPORT, 5);
 	struct frame f = to_port(5);
 	struct flow_fate fate;
 
@@ -434,13 +456,16 @@ static void test_modify_in_place(void **state)
 	cx_set(r.value, DPORT, 5);
 	cx_set(r2.value, DPORT, 5);
 	d_rule(d, table, group, 0, &r);
-	assert_int_equal(flow_try_modify(d, table, group, 0, FLOW_MOD_TAG, &r2), CX_ST_OK);
+	assert_int_equal(flow_try_modify(d, table, group, 0, FLOW_MOD_TAG, &r2),
+			 CX_ST_OK);
 	fate = flow_steer(d, &f);
 	assert_true(has(&fate, CX_DEST_TIR, a, 2));
-	assert_int_equal(flow_try_modify(d, table, group, 0, FLOW_MOD_DESTS, &r2), CX_ST_OK);
+	assert_int_equal(flow_try_modify(d, table, group, 0, FLOW_MOD_DESTS, &r2),
+			 CX_ST_OK);
 	fate = flow_steer(d, &f);
 	assert_true(has(&fate, CX_DEST_TIR, b, 2));
-	assert_int_equal(flow_try_modify(d, table, group, 0, FLOW_MOD_ACTION | FLOW_MOD_DESTS, &drop),
+	assert_int_equal(flow_try_modify(d, table, group, 0,
+					 FLOW_MOD_ACTION | FLOW_MOD_DESTS, &drop),
 			 CX_ST_OK);
 	assert_int_equal(fate_of_port(d, 5), CX_DEST_DROP);
 	assert_int_equal(cx_obj_count(d->dev, CX_FTE), 1);
