@@ -111,6 +111,11 @@ static void details(char *s, size_t size, const struct cx_obj *obj)
 	case CX_RQT:
 		snprintf(s, size, " entries %u of %u", rqt->n, rqt->max);
 		break;
+	case CX_FT:
+	case CX_FG:
+	case CX_FTE:
+		cx_flow_text(s, size, obj);
+		break;
 	case CX_QCOUNTER:
 		snprintf(s, size, " out_of_buffer %u", qc->out_of_buffer);
 		break;

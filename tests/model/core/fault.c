@@ -221,8 +221,8 @@ static int do_cqe(struct line *l)
 		cx_sq_fail(dev, sq, syndrome, sq->wq.head, "fault",
 			   "asked for by the script");
 	else
-		cx_rq_fail(dev, rq, syndrome, rq->wq.head, "fault",
-			   "asked for by the script");
+		cx_rq_fail(dev, rq, syndrome, rq->rmp ? rq->rmp->wq.head : rq->wq.head,
+			   "fault", "asked for by the script");
 	dev->fault_vendor = 0;
 	return 0;
 }
@@ -429,13 +429,14 @@ static int parse(struct line *l, char *text)
 int cx_fault(struct cx_dev *dev, const char *line, char *why, size_t why_size)
 {
 	struct line l = { .dev = dev, .verb = "fault", .why = why, .why_size = why_size };
+	size_t len = strlen(line);
 	char text[256];
 
 	if (why_size)
 		*why = 0;
-	if (strlen(line) >= sizeof(text))
+	if (len >= sizeof(text))
 		return complain(&l, "the line is too long");
-	strcpy(text, line);
+	memcpy(text, line, len + 1);
 	for (int i = 0; i < K_COUNT; i++)
 		l.v[i] = keys[i].preset;
 	return parse(&l, text);

@@ -230,7 +230,7 @@ enum cx_status d_cmd(struct direct *d, uint16_t opcode, void *in, size_t in_len,
 
 enum cx_status d_simple(struct direct *d, uint16_t opcode, uint32_t num, uint32_t *ret)
 {
-	uint8_t in[16] = { 0 }, out[16];
+	uint8_t in[16] = { 0 }, out[16] = { 0 };
 	enum cx_status st;
 
 	cx_set(in, CX_PACK(0x48, 24), num);
@@ -242,7 +242,8 @@ enum cx_status d_simple(struct direct *d, uint16_t opcode, uint32_t num, uint32_
 
 uint16_t d_uctx(struct direct *d)
 {
-	uint8_t in[CX_BYTES(create_uctx_in)] = { 0 }, out[CX_BYTES(create_uctx_out)];
+	uint8_t in[CX_BYTES(create_uctx_in)] = { 0 },
+		out[CX_BYTES(create_uctx_out)] = { 0 };
 	uint16_t uid = d->uid;
 
 	CX_SET(uctx, CX_AT(create_uctx_in, in, uctx), cap, 1); /* MLX5_UCTX_CAP_RAW_TX */
@@ -272,7 +273,8 @@ uint32_t d_td(struct direct *d)
 
 uint32_t d_tis(struct direct *d)
 {
-	uint8_t in[CX_BYTES(create_tis_in)] = { 0 }, out[CX_BYTES(create_tis_out)];
+	uint8_t in[CX_BYTES(create_tis_in)] = { 0 },
+		out[CX_BYTES(create_tis_out)] = { 0 };
 	uint8_t *ctx = CX_AT(create_tis_in, in, ctx);
 
 	CX_SET(tisc, ctx, transport_domain, d->tdn);
@@ -338,7 +340,7 @@ void d_doorbell(struct d_uar *uar, uint32_t reg, const void *value)
 uint8_t d_q_counter(struct direct *d)
 {
 	uint8_t in[CX_BYTES(alloc_q_counter_in)] = { 0 },
-		out[CX_BYTES(alloc_q_counter_out)];
+		out[CX_BYTES(alloc_q_counter_out)] = { 0 };
 
 	d_assert_ok(d, d_cmd(d, D_ALLOC_Q_COUNTER, in, sizeof(in), out, sizeof(out)));
 	return (uint8_t)CX_GET(alloc_q_counter_out, out, counter_set_id);
@@ -347,7 +349,7 @@ uint8_t d_q_counter(struct direct *d)
 uint32_t d_out_of_buffer(struct direct *d, uint8_t counter)
 {
 	uint8_t in[CX_BYTES(query_q_counter_in)] = { 0 },
-		out[CX_BYTES(query_q_counter_out)];
+		out[CX_BYTES(query_q_counter_out)] = { 0 };
 
 	CX_SET(query_q_counter_in, in, counter_set_id, counter);
 	d_assert_ok(d, d_cmd(d, D_QUERY_Q_COUNTER, in, sizeof(in), out, sizeof(out)));
@@ -357,7 +359,7 @@ uint32_t d_out_of_buffer(struct direct *d, uint8_t counter)
 uint32_t d_flow_counter(struct direct *d)
 {
 	uint8_t in[CX_BYTES(alloc_flow_counter_in)] = { 0 };
-	uint8_t out[CX_BYTES(alloc_flow_counter_out)];
+	uint8_t out[CX_BYTES(alloc_flow_counter_out)] = { 0 };
 
 	d_assert_ok(d, d_cmd(d, D_ALLOC_FLOW_COUNTER, in, sizeof(in), out, sizeof(out)));
 	return (uint32_t)CX_GET(alloc_flow_counter_out, out, flow_counter_id);
@@ -367,7 +369,7 @@ void d_flow_counter_read(struct direct *d, uint32_t id, uint64_t *packets,
 			 uint64_t *bytes)
 {
 	uint8_t in[CX_BYTES(query_flow_counter_in)] = { 0 };
-	uint8_t out[CX_BYTES(query_flow_counter_out) + CX_BYTES(traffic_counter)];
+	uint8_t out[CX_BYTES(query_flow_counter_out) + CX_BYTES(traffic_counter)] = { 0 };
 	uint8_t *st = CX_AT(query_flow_counter_out, out, flow_statistics);
 
 	CX_SET(query_flow_counter_in, in, flow_counter_id, id);

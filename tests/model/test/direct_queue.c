@@ -47,7 +47,7 @@ static struct d_cq *new_cq(struct direct *d, const struct d_cq_conf *conf)
 
 enum cx_status d_try_cq(struct direct *d, const struct d_cq_conf *conf, struct d_cq **ret)
 {
-	uint8_t in[CX_BYTES(create_cq_in)] = { 0 }, out[CX_BYTES(create_cq_out)];
+	uint8_t in[CX_BYTES(create_cq_in)] = { 0 }, out[CX_BYTES(create_cq_out)] = { 0 };
 	struct d_cq *cq = new_cq(d, conf);
 	enum cx_status st;
 
@@ -164,7 +164,7 @@ static void sq_context(const struct d_sq *sq, uint8_t *in)
 
 enum cx_status d_sq_state(struct d_sq *sq, uint8_t from, uint8_t to)
 {
-	uint8_t in[CX_BYTES(modify_sq_in)] = { 0 }, out[16];
+	uint8_t in[CX_BYTES(modify_sq_in)] = { 0 }, out[16] = { 0 };
 
 	CX_SET(modify_sq_in, in, sqn, sq->num);
 	CX_SET(modify_sq_in, in, sq_state, from);
@@ -174,7 +174,7 @@ enum cx_status d_sq_state(struct d_sq *sq, uint8_t from, uint8_t to)
 
 enum cx_status d_try_sq(struct direct *d, const struct d_sq_conf *conf, struct d_sq **ret)
 {
-	uint8_t in[CX_BYTES(create_sq_in)] = { 0 }, out[CX_BYTES(create_sq_out)];
+	uint8_t in[CX_BYTES(create_sq_in)] = { 0 }, out[CX_BYTES(create_sq_out)] = { 0 };
 	struct d_sq *sq = new_sq(d, conf);
 	enum cx_status st;
 
@@ -357,7 +357,7 @@ static void rq_context(const struct d_rq *rq, uint8_t *in)
 
 enum cx_status d_rq_state(struct d_rq *rq, uint8_t from, uint8_t to)
 {
-	uint8_t in[CX_BYTES(modify_rq_in)] = { 0 }, out[16];
+	uint8_t in[CX_BYTES(modify_rq_in)] = { 0 }, out[16] = { 0 };
 
 	CX_SET(modify_rq_in, in, rqn, rq->num);
 	CX_SET(modify_rq_in, in, rq_state, from);
@@ -367,7 +367,7 @@ enum cx_status d_rq_state(struct d_rq *rq, uint8_t from, uint8_t to)
 
 enum cx_status d_try_rq(struct direct *d, const struct d_rq_conf *conf, struct d_rq **ret)
 {
-	uint8_t in[CX_BYTES(create_rq_in)] = { 0 }, out[CX_BYTES(create_rq_out)];
+	uint8_t in[CX_BYTES(create_rq_in)] = { 0 }, out[CX_BYTES(create_rq_out)] = { 0 };
 	struct d_rq *rq = new_rq(d, conf);
 	enum cx_status st;
 

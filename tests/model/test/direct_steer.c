@@ -31,7 +31,8 @@ static void tir_hash(uint8_t *ctx, const struct d_tir_conf *conf)
 
 enum cx_status d_try_tir(struct direct *d, const struct d_tir_conf *conf, uint32_t *tirn)
 {
-	uint8_t in[CX_BYTES(create_tir_in)] = { 0 }, out[CX_BYTES(create_tir_out)];
+	uint8_t in[CX_BYTES(create_tir_in)] = { 0 },
+		out[CX_BYTES(create_tir_out)] = { 0 };
 	uint8_t *ctx = CX_AT(create_tir_in, in, ctx);
 	enum cx_status st;
 
@@ -62,7 +63,7 @@ enum cx_status d_try_rqt(struct direct *d, const uint32_t *rqn, uint32_t n, uint
 			 uint32_t *rqtn)
 {
 	size_t len = CX_BYTES(create_rqt_in) + (size_t)n * CX_BYTES(rq_num);
-	uint8_t *in = d_alloc(d, len), out[CX_BYTES(create_rqt_out)];
+	uint8_t *in = d_alloc(d, len), out[CX_BYTES(create_rqt_out)] = { 0 };
 	uint8_t *ctx = CX_AT(create_rqt_in, in, rqt_context);
 	uint8_t *list = CX_AT(create_rqt_in, in, rq_num);
 	enum cx_status st;
@@ -102,7 +103,7 @@ static enum cx_status kernel_cmd(struct direct *d, uint16_t opcode, void *in,
 uint32_t d_table(struct direct *d, uint8_t level, uint8_t log_size)
 {
 	uint8_t in[CX_BYTES(create_flow_table_in)] = { 0 };
-	uint8_t out[CX_BYTES(create_flow_table_out)];
+	uint8_t out[CX_BYTES(create_flow_table_out)] = { 0 };
 	uint8_t *ctx = CX_AT(create_flow_table_in, in, flow_table_context);
 
 	CX_SET(flow_table_context, ctx, level, level);
@@ -114,7 +115,7 @@ uint32_t d_table(struct direct *d, uint8_t level, uint8_t log_size)
 
 void d_root(struct direct *d, uint32_t table)
 {
-	uint8_t in[CX_BYTES(set_flow_table_root_in)] = { 0 }, out[16];
+	uint8_t in[CX_BYTES(set_flow_table_root_in)] = { 0 }, out[16] = { 0 };
 
 	CX_SET(set_flow_table_root_in, in, table_id, table);
 	d_assert_ok(d, kernel_cmd(d, D_SET_FLOW_TABLE_ROOT, in, sizeof(in), out,
@@ -126,7 +127,7 @@ enum cx_status d_try_group(struct direct *d, uint32_t table, uint32_t first,
 			   uint32_t *group)
 {
 	uint8_t in[CX_BYTES(create_flow_group_in)] = { 0 };
-	uint8_t out[CX_BYTES(create_flow_group_out)];
+	uint8_t out[CX_BYTES(create_flow_group_out)] = { 0 };
 	enum cx_status st;
 
 	CX_SET(create_flow_group_in, in, table_id, table);
@@ -165,7 +166,7 @@ enum cx_status d_try_rule(struct direct *d, uint32_t table, uint32_t group,
 			  uint32_t index, const struct d_rule *rule)
 {
 	uint8_t in[CX_BYTES(set_fte_in) + 9 * CX_BYTES(dest_format_struct)] = { 0 },
-					      out[16];
+					      out[16] = { 0 };
 	uint8_t *ctx = CX_AT(set_fte_in, in, flow_context);
 	unsigned n = rule->n_dests + !!(rule->action & D_COUNT);
 
@@ -192,7 +193,7 @@ void d_rule(struct direct *d, uint32_t table, uint32_t group, uint32_t index,
 
 enum cx_status d_rule_del(struct direct *d, uint32_t table, uint32_t index)
 {
-	uint8_t in[CX_BYTES(delete_fte_in)] = { 0 }, out[16];
+	uint8_t in[CX_BYTES(delete_fte_in)] = { 0 }, out[16] = { 0 };
 
 	CX_SET(delete_fte_in, in, table_id, table);
 	CX_SET(delete_fte_in, in, flow_index, index);

@@ -1,6 +1,7 @@
 /* test/test_obj.c - numbers, owners, limits and the end of everything */
 #include "direct.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,6 +193,18 @@ static void test_many(void **state)
 	d_close(d);
 }
 
+/* A device that cannot start leaves nothing behind, not even its pointer. */
+static void test_a_device_that_cannot_start(void **state)
+{
+	static const char *const caps[] = { "hca.no_such_value=1", NULL };
+	struct cx_conf conf = { .name = "mlx5_0", .mac = { 2 }, .caps = caps };
+	struct cx_dev *dev = NULL;
+
+	(void)state;
+	assert_int_equal(cx_dev_new(&conf, NULL, &dev), -EINVAL);
+	assert_null(dev);
+}
+
 /* The device ends with everything still there; the leak check is the judge. */
 static void test_free_with_one_of_each(void **state)
 {
@@ -220,14 +233,16 @@ static void test_free_with_one_of_each(void **state)
 
 struct text {
 	char all[8192];
+	size_t n;
 };
 
 static void gather(void *arg, const char *line)
 {
 	struct text *t = arg;
+	int n = snprintf(t->all + t->n, sizeof(t->all) - t->n, "%s\n", line);
 
-	strncat(t->all, line, sizeof(t->all) - strlen(t->all) - 2);
-	strcat(t->all, "\n");
+	assert_true(n > 0 && (size_t)n < sizeof(t->all) - t->n);
+	t->n += (size_t)n;
 }
 
 static void test_dump_names_what_is_there(void **state)
@@ -235,7 +250,7 @@ static void test_dump_names_what_is_there(void **state)
 	struct direct *d = d_open(NULL);
 	struct d_cq *cq = d_cq(d, &(struct d_cq_conf){ .log_size = 4 });
 	struct d_sq *sq = d_sq(d, &(struct d_sq_conf){ .log_size = 3, .cq = cq });
-	struct text t = { "" };
+	struct text t = { .n = 0 };
 	char want[128];
 
 	(void)state;
@@ -261,6 +276,7 @@ int main(void)
 		cmocka_unit_test(test_a_narrow_field_is_a_limit),
 		cmocka_unit_test(test_a_range_is_one_object),
 		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_a_device_that_cannot_start),
 		cmocka_unit_test(test_free_with_one_of_each),
 		cmocka_unit_test(test_dump_names_what_is_there),
 	};
