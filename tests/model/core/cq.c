@@ -203,6 +203,8 @@ static bool initialised(struct cx_dev *dev, struct cx_cq *cq)
 	uint8_t op_own;
 
 	if (cq->pi > cx_cq_mask(cq))
+		cq->used = true;
+	if (cq->used)
 		return true;
 	op_own = slot(cq, cq->pi)[63];
 	if (op_own >> 4 == CX_CQE_INVALID)

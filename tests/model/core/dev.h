@@ -84,6 +84,7 @@ struct cx_cq {
 	uint32_t eqn;
 	uint32_t pi;	   /* next entry to write */
 	bool overrun_ignore;
+	bool used;	   /* every slot once: the first lap is over */
 	bool error;	   /* overrun: nothing more is written */
 	bool held;	   /* fault: stop completing */
 	bool armed;
@@ -243,6 +244,8 @@ struct cx_dest {
 /* Walks the receive tables from the root. Sets tag and metadata, counts. Return: number of
  * destinations, at least 1. */
 unsigned cx_steer(struct cx_dev *dev, struct cx_pkt *pkt, struct cx_dest dest[CX_DEST_MAX]);
+/* For cx_dump(): the rest of the line of a CX_FT, CX_FG or CX_FTE. */
+void cx_flow_text(char *s, size_t size, const struct cx_obj *obj);
 /* Walks the transmit tables. Return: may the frame leave? True without such tables. */
 bool cx_steer_tx(struct cx_dev *dev, const uint8_t *frame, uint32_t len);
 
