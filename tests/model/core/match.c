@@ -272,9 +272,10 @@ static void frame_l4(uint8_t *key, const struct cx_pkt *pkt)
 
 void cx_match_frame(struct cx_match *m, const struct cx_pkt *pkt)
 {
-	uint8_t *key = (uint8_t *)m->word;
+	uint8_t *key;
 
 	memset(m, 0, sizeof(*m));
+	key = (uint8_t *)m->word;
 	if (pkt->l2_ok)
 		frame_l2(key, pkt);
 	if (pkt->l3)

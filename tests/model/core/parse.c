@@ -290,8 +290,7 @@ static void parse_vlans(struct cursor *c)
 
 void cx_parse(struct cx_pkt *pkt, const uint8_t *frame, uint32_t len)
 {
-	/* Offsets are 16 bits; what is past them can be payload only. */
-	struct cursor c = { pkt, 14, len < UINT16_MAX ? len : UINT16_MAX };
+	struct cursor c;
 
 	memset(pkt, 0, sizeof(*pkt));
 	pkt->data = frame;
@@ -300,6 +299,8 @@ void cx_parse(struct cx_pkt *pkt, const uint8_t *frame, uint32_t len)
 		return;
 	pkt->l2_ok = true;
 	pkt->eth_type = cx_be16(frame + 12);
+	/* Offsets are 16 bits; what is past them can be payload only. */
+	c = (struct cursor){ pkt, 14, len < UINT16_MAX ? len : UINT16_MAX };
 	parse_vlans(&c);
 	pkt->payload_off = (uint16_t)c.off;
 	if (pkt->eth_type == ETH_IPV4)

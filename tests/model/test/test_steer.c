@@ -1,6 +1,7 @@
 /* test/test_steer.c - the walk: groups, misses, levels, actions, tags, counters, copies */
 #include "flow_rig.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "../core/steer.h"
@@ -492,6 +493,62 @@ static void test_root_moves(void **state)
 	d_close(d);
 }
 
+/* ---- what cx_dump() says ---- */
+
+struct text {
+	char all[4096];
+	size_t n;
+};
+
+static void keep_line(void *arg, const char *line)
+{
+	struct text *t = arg;
+
+	t->n += (size_t)snprintf(t->all + t->n, sizeof(t->all) - t->n, "%s\n", line);
+	assert_true(t->n < sizeof(t->all));
+}
+
+static void assert_said(const struct text *t, const char *fmt, ...)
+{
+	char line[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	if (!strstr(t->all, line))
+		fail_msg("no \"%s\" in:\n%s", line, t->all);
+}
+
+static void test_dump(void **state)
+{
+	struct direct *d = d_open(NULL);
+	uint32_t low = d_table(d, 9, 4), tirn = flow_tir(d), counter = d_flow_counter(d);
+	uint32_t top = flow_table(
+		d, &(struct flow_table){ .level = 1, .log_size = 5, .miss = low });
+	uint32_t group = flow_field_group(d, top, 3, 17, DPORT);
+	struct d_rule r = flow_to_tir(tirn, 0x77);
+	struct text t = { .n = 0 };
+
+	(void)state;
+	r.action |= D_COUNT;
+	r.counter = counter;
+	r.n_dests = 2;
+	r.dest[1] = (struct d_dest){ D_TO_TABLE, low };
+	d_rule(d, top, group, 11, &r);
+	cx_dump(d->dev, keep_line, &t);
+	assert_said(&t, "FT 0x%x uid 0 refs 1 rx level 1 size 2^5 groups 1 miss 0x%x\n",
+		    top, low);
+	assert_said(&t, "FG 0x%x uid 0 refs 1 table 0x%x index 3 to 17 entries 1\n",
+		    group, top);
+	assert_said(
+		&t,
+		" table 0x%x group 0x%x index 11 action 0xc tag 0x77 to-tir 0x%x to-table "
+		"0x%x counter 0x%x\n",
+		top, group, tirn, low, counter);
+	d_close(d);
+}
+
 /* ---- sending ---- */
 
 static bool may_leave(struct direct *d, uint16_t dport)
@@ -566,6 +623,7 @@ int main(void)
 		cmocka_unit_test(test_counts_are_exact),
 		cmocka_unit_test(test_modify_in_place),
 		cmocka_unit_test(test_root_moves),
+		cmocka_unit_test(test_dump),
 		cmocka_unit_test(test_transmit_tables),
 	};
 
