@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "inside.h"
@@ -140,18 +141,41 @@ static bool receive(struct control *c, struct client *cl)
 
 /* ---- all of them ---- */
 
-static struct client *place(struct control *c)
+static struct client *longest_silent(struct control *c)
 {
-	struct client *oldest = &c->client[0];
+	struct client *oldest = NULL;
 
 	for (unsigned i = 0; i < CLIENTS; i++) {
+		struct client *cl = &c->client[i];
+
+		if (cl->used && (!oldest || cl->touched < oldest->touched))
+			oldest = cl;
+	}
+	return oldest;
+}
+
+static struct client *place(struct control *c)
+{
+	struct client *cl;
+
+	for (unsigned i = 0; i < CLIENTS; i++)
 		if (!c->client[i].used)
 			return &c->client[i];
-		if (c->client[i].touched < oldest->touched)
-			oldest = &c->client[i];
-	}
-	drop(c, oldest);
-	return oldest;
+	cl = longest_silent(c);
+	drop(c, cl);
+	return cl;
+}
+
+/* Out of descriptors, and the one who knocks would be told again and again. */
+static void make_room(struct control *c)
+{
+	const struct timespec moment = { .tv_nsec = 10000000 };
+	struct client *cl = longest_silent(c);
+
+	if (cl)
+		drop(c, cl);
+	else
+		nanosleep(&moment, NULL);
 }
 
 static void welcome(struct control *c)
@@ -160,6 +184,8 @@ static void welcome(struct control *c)
 		int fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC);
 		struct client *cl;
 
+		if (fd < 0 && (errno == EMFILE || errno == ENFILE))
+			make_room(c);
 		if (fd < 0)
 			return;
 		cl = place(c);

@@ -1,6 +1,6 @@
 /* cxmodel/main.c - the device process: command line, start and stop order
  *
- *   start   log, directory, ports, front end, sysfs, poller, control socket, "ready"
+ *   start   log, directory, ports, front end, sysfs, script, poller, control socket, "ready"
  *   stop    control socket, poller, front end (clients ended), ports, sysfs, directory
  *
  * Exit status: 0 stopped, 1 usage, 2 could not start, 4 a live instance owns the directory.
@@ -21,7 +21,7 @@
 enum { EXIT_USAGE = 1, EXIT_START = 2, EXIT_IN_USE = 4 };
 
 struct options {
-	const char *dir, *netns;
+	const char *dir, *netns, *script;
 	const char *port[MODEL_PORTS];
 	unsigned n_ports, trace;
 	enum model_poll poll;
@@ -41,6 +41,8 @@ static const char usage_text[] =
 	"  --notap           ports have no netdev\n"
 	"  --poll MODE       nap (default), spin or fifo: cxmodel/poll.c\n"
 	"  --trace WHAT      cmd,wqe,cqe,rx: into the log, from the start\n"
+	"  --script FILE     control lines, one a line, carried out before anything is ready:\n"
+	"                    faults, for example (cxmodel ctl DIR help)\n"
 	"  --ready-fd N      write a line there as well when everything listens\n"
 	"  -v, --verbose     log more\n"
 	"\n"
@@ -119,6 +121,9 @@ static int take_option(struct options *o, int c, const char *v)
 		return trace_parse(v, &o->trace, word)
 			       ? 0
 			       : bad("--trace", word, "cmd,wqe,cqe,rx");
+	case 's':
+		o->script = v;
+		return 0;
 	case 'r':
 		return parse_ready(o, v);
 	case 'v':
@@ -137,6 +142,7 @@ static int parse(struct options *o, int argc, char **argv)
 		{ "notap", no_argument, NULL, 'n' },
 		{ "poll", required_argument, NULL, 'm' },
 		{ "trace", required_argument, NULL, 't' },
+		{ "script", required_argument, NULL, 's' },
 		{ "ready-fd", required_argument, NULL, 'r' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
@@ -211,6 +217,39 @@ static int start_ports(struct model *m, const struct options *o, char *why,
 	return r;
 }
 
+static int run_line(struct model *m, const char *file, unsigned nth, char *line,
+		    char *why, size_t why_size)
+{
+	struct reply reply = { 0 };
+	int r = 0;
+
+	line[strcspn(line, "\r\n")] = 0;
+	if (line[strspn(line, " \t")] && *line != '#')
+		r = command_run(m, line, &reply);
+	if (r < 0)
+		snprintf(why, why_size, "%.60s:%u: %.400s", file, nth, reply.why);
+	reply_free(&reply);
+	return r;
+}
+
+static int run_script(struct model *m, const char *file, char *why, size_t why_size)
+{
+	FILE *f = file ? fopen(file, "re") : NULL;
+	char line[1024];
+	int r = 0;
+
+	if (file && !f) {
+		r = -errno;
+		snprintf(why, why_size, "--script %s: %s; give a file of control lines",
+			 file, strerror(errno));
+	}
+	for (unsigned i = 1; f && !r && fgets(line, sizeof(line), f); i++)
+		r = run_line(m, file, i, line, why, why_size);
+	if (f)
+		fclose(f);
+	return r;
+}
+
 static int start(struct model *m, const struct options *o, char *why, size_t why_size)
 {
 	int r = start_ports(m, o, why, why_size);
@@ -222,6 +261,8 @@ static int start(struct model *m, const struct options *o, char *why, size_t why
 		snprintf(why, why_size, "%s/uverbs.sock: %s", m->dir, strerror(-r));
 	if (!r)
 		r = sysfs_build(m, why, why_size);
+	if (!r)
+		r = run_script(m, o->script, why, why_size);
 	if (!r)
 		r = poller_start(m);
 	if (!r)

@@ -559,9 +559,17 @@ void port_force_down(struct model_port *p, bool down)
 
 void port_follow(struct model_port *p)
 {
+	char now[16];
+
 	tap_follow(p->tap, p->dev);
 	if (tap_admin_up(p->tap) == p->admin_up)
 		return;
 	p->admin_up = !p->admin_up;
+	model_netdev(p, now);
+	if (!now[0])
+		model_log(
+			p->model,
+			"%s: the netdev %s was removed; remove the port and add it again",
+			p->rdma_name, p->netdev);
 	state_changed(p);
 }

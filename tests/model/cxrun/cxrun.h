@@ -17,7 +17,7 @@ struct run {
 	const char *netns; /* of the program, and of netdevs without one of their own */
 	const char *port[RUN_PORTS];
 	unsigned n_ports;
-	const char *poll, *trace;
+	const char *poll, *trace, *script;
 	const char *preload; /* before libcxshim.so */
 	bool keep, notap, verbose;
 	char **program;

@@ -123,24 +123,20 @@ static int join_soon(const struct run *run, const char *dir)
 
 static void exec_device(const struct run *run, const char *dir, const char *bin)
 {
-	const char *argv[2 * RUN_PORTS + 16];
-	unsigned n = 0;
+	const char *argv[2 * RUN_PORTS + 16] = { bin, "-d", dir, "--ready-fd=3" };
+	const struct {
+		const char *option, *value;
+	} passed[] = { { "--netns", run->netns },
+		       { "--poll", run->poll },
+		       { "--trace", run->trace },
+		       { "--script", run->script } };
+	unsigned n = 4;
 
-	argv[n++] = bin;
-	argv[n++] = "-d";
-	argv[n++] = dir;
-	argv[n++] = "--ready-fd=3";
-	if (run->netns) {
-		argv[n++] = "--netns";
-		argv[n++] = run->netns;
-	}
-	if (run->poll) {
-		argv[n++] = "--poll";
-		argv[n++] = run->poll;
-	}
-	if (run->trace) {
-		argv[n++] = "--trace";
-		argv[n++] = run->trace;
+	for (size_t i = 0; i < sizeof(passed) / sizeof(passed[0]); i++) {
+		if (!passed[i].value)
+			continue;
+		argv[n++] = passed[i].option;
+		argv[n++] = passed[i].value;
 	}
 	if (run->notap)
 		argv[n++] = "--notap";
@@ -150,7 +146,6 @@ static void exec_device(const struct run *run, const char *dir, const char *bin)
 		argv[n++] = "--port";
 		argv[n++] = run->port[i];
 	}
-	argv[n] = NULL;
 	execv(bin, (char *const *)argv);
 	fprintf(stderr, "cxrun: %s: %s\n", bin, strerror(errno));
 	_exit(STATUS_FAILED);

@@ -22,6 +22,7 @@ static const char usage_text[] =
 	"  --port SPEC     for example eth0=veth0; when joining, the port must exist\n"
 	"  --poll MODE     nap, spin or fifo\n"
 	"  --trace WHAT    cmd,wqe,cqe,rx: on stderr\n"
+	"  --script FILE   control lines for the device that is started: faults, for example\n"
 	"  --notap         ports have no netdev\n"
 	"  --preload LIB   library to preload before libcxshim.so. A program built with\n"
 	"                  -fsanitize=address wants its runtime first:\n"
@@ -73,6 +74,9 @@ static bool take_option(struct run *r, int c, const char *v)
 	case 't':
 		r->trace = v;
 		break;
+	case 's':
+		r->script = v;
+		break;
 	case 'n':
 		r->notap = true;
 		break;
@@ -99,6 +103,7 @@ static bool parse(struct run *r, int argc, char **argv)
 		{ "port", required_argument, NULL, 'p' },
 		{ "poll", required_argument, NULL, 'm' },
 		{ "trace", required_argument, NULL, 't' },
+		{ "script", required_argument, NULL, 's' },
 		{ "notap", no_argument, NULL, 'n' },
 		{ "preload", required_argument, NULL, 'l' },
 		{ "keep", no_argument, NULL, 'k' },

@@ -215,6 +215,21 @@ wire_goes()
 	equal 'the device lives: ports' "$(stat_of ports)" 1
 }
 
+netdev_goes()
+{
+	local before
+
+	check 'a netdev at run time' ctl port add "gone0=loop,netns=$a"
+	ip -n $a link del gone0
+	wait_for 5 'its removal is told' logged 'gone0 was removed'
+	equal 'its port is down' "$(ctl ports | awk '$3 == "gone0" { print $5, $11 }')" '- down'
+	before=$(stat_of poller_cpu_us)
+	read -rt 0.2 <> <(:)
+	within 'and its dead descriptor keeps nobody awake, us' \
+		$(($(stat_of poller_cpu_us) - before)) 0 20000
+	check 'the port can be removed' ctl port del gone0
+}
+
 # ---- its life ----
 
 stop_leaves_nothing()
@@ -302,6 +317,18 @@ two_devices()
 	equal 'exit status of the other' $? 0
 }
 
+script()
+{
+	printf '# a comment\n\nlink eth0 down\ntrace eth0 cmd\n' >"$TMPDIR/script"
+	start "$dir" --notap --port eth0=loop --script "$TMPDIR/script"
+	equal 'a script was carried out' "$(word_of eth0 link)" down
+	stop
+	printf 'link eth0 up\nlink eth0 sideways\n' >"$TMPDIR/script"
+	refused 2 "$TMPDIR/script:2: link: 'sideways'" -d "$TMPDIR/no" --notap --port eth0=loop \
+		--script "$TMPDIR/script"
+	refused 2 '--script /nonexistent' -d "$TMPDIR/no" --script /nonexistent
+}
+
 refused() # STATUS TEXT ARGS...
 {
 	local status=$1 text=$2
@@ -339,10 +366,12 @@ mtu
 down_and_up
 carrier
 names_and_addresses
+netdev_goes
 wire_goes
 stop_leaves_nothing
 killed
 ports_at_run_time
 two_devices
+script
 bad_input
 finish
