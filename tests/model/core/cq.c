@@ -23,7 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CI_MASK 0xffffff
+#define CI_MASK	 0xffffff
 #define NS_PER_S UINT64_C(1000000000)
 
 /* The first completion since cx_cqe_withhold(), whose last two bytes wait. */
@@ -38,7 +38,8 @@ struct cx_withhold {
 /* Of 128-byte entries the second half counts (kernel wq.h, mlx5_cqwq_get_wqe). */
 static uint8_t *slot(const struct cx_cq *cq, uint32_t index)
 {
-	return cq->ring + (size_t)(index & cx_cq_mask(cq)) * cq->cqe_bytes + cq->cqe_bytes - 64;
+	return cq->ring + (size_t)(index & cx_cq_mask(cq)) * cq->cqe_bytes +
+	       cq->cqe_bytes - 64;
 }
 
 static uint16_t last_bytes(const struct cx_cq *cq, uint32_t index, uint8_t op_own)
@@ -63,7 +64,8 @@ static bool withhold(struct cx_cq *cq, uint8_t *at, uint16_t last)
 	return true;
 }
 
-void cx_cq_write(struct cx_cq *cq, uint32_t index, const uint8_t image[64], uint8_t op_own)
+void cx_cq_write(struct cx_cq *cq, uint32_t index, const uint8_t image[64],
+		 uint8_t op_own)
 {
 	uint8_t *at = slot(cq, index);
 	uint16_t last = last_bytes(cq, index, op_own);
@@ -100,7 +102,10 @@ static void image_of(const struct cx_cqe *c, uint8_t image[64])
 	image[0x3f] = (uint8_t)(c->opcode << 4);
 }
 
-static bool is_error(const struct cx_cqe *c) { return c->opcode >= CX_CQE_REQ_ERR; }
+static bool is_error(const struct cx_cqe *c)
+{
+	return c->opcode >= CX_CQE_REQ_ERR;
+}
 
 static void error_image_of(const struct cx_cqe *c, uint8_t image[64])
 {
@@ -128,8 +133,10 @@ uint64_t cx_stamp(const struct cx_dev *dev, uint8_t ts_format, uint64_t clock)
 /* Seen beside these syndromes in public logs of mlx5 cards; programs only print them. */
 uint8_t cx_vendor_syndrome(const struct cx_dev *dev, uint8_t syndrome)
 {
-	static const uint8_t vendor[] = { [CX_SYND_LENGTH] = 0x8e, [CX_SYND_QP_OP] = 0x68,
-					  [CX_SYND_PROT] = 0x52, [CX_SYND_FLUSH] = 0xf9 };
+	static const uint8_t vendor[] = { [CX_SYND_LENGTH] = 0x8e,
+					  [CX_SYND_QP_OP] = 0x68,
+					  [CX_SYND_PROT] = 0x52,
+					  [CX_SYND_FLUSH] = 0xf9 };
 
 	if (dev->fault_vendor)
 		return dev->fault_vendor;
@@ -138,9 +145,10 @@ uint8_t cx_vendor_syndrome(const struct cx_dev *dev, uint8_t syndrome)
 
 /* ---- trouble ---- */
 
-static void stop(struct cx_dev *dev, struct cx_cq *cq, const char *field, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5), cold));
-static void stop(struct cx_dev *dev, struct cx_cq *cq, const char *field, const char *fmt, ...)
+static void stop(struct cx_dev *dev, struct cx_cq *cq, const char *field, const char *fmt,
+		 ...) __attribute__((format(printf, 4, 5), cold));
+static void stop(struct cx_dev *dev, struct cx_cq *cq, const char *field, const char *fmt,
+		 ...)
 {
 	char what[256];
 	va_list ap;
@@ -167,7 +175,8 @@ static bool is_index(uint32_t raw, uint32_t index)
 	return raw == index || raw == (index & CI_MASK) || raw == (index & 0xffff);
 }
 
-static void bad_consumer(struct cx_dev *dev, struct cx_cq *cq, uint32_t raw, uint32_t used)
+static void bad_consumer(struct cx_dev *dev, struct cx_cq *cq, uint32_t raw,
+			 uint32_t used)
 {
 	uint32_t swapped = __builtin_bswap32(raw);
 
@@ -175,11 +184,11 @@ static void bad_consumer(struct cx_dev *dev, struct cx_cq *cq, uint32_t raw, uin
 		stop(dev, cq, "cq_dbrec.ci", "0x%08x is in the wrong byte order", raw);
 	else if (used > 1u << cq->log_size)
 		stop(dev, cq, "cq_dbrec.ci",
-		     "%u is ahead of the device at %u (owner bit read the wrong way round?)", raw,
-		     cq->pi);
+		     "%u is ahead of the device at %u (owner bit read the wrong way round?)",
+		     raw, cq->pi);
 	else
-		stop(dev, cq, "cq_dbrec.ci", "0x%08x has bits that no index near %u has", raw,
-		     cq->pi);
+		stop(dev, cq, "cq_dbrec.ci", "0x%08x has bits that no index near %u has",
+		     raw, cq->pi);
 }
 
 /* Is there a slot? */
@@ -209,15 +218,18 @@ static bool initialised(struct cx_dev *dev, struct cx_cq *cq)
 	op_own = slot(cq, cq->pi)[63];
 	if (op_own >> 4 == CX_CQE_INVALID)
 		return true;
-	stop(dev, cq, "cqe.opcode", "entry %u was not initialised to invalid: op_own is 0x%02x",
-	     cq->pi, op_own);
+	stop(dev, cq, "cqe.opcode",
+	     "entry %u was not initialised to invalid: op_own is 0x%02x", cq->pi, op_own);
 	return false;
 }
 
 /* ---- events ---- */
 
 /* How far the program can see. */
-static uint32_t written(const struct cx_cq *cq) { return cq->pi - cx_comp_pending(cq); }
+static uint32_t written(const struct cx_cq *cq)
+{
+	return cq->pi - cx_comp_pending(cq);
+}
 
 static bool wanted(const struct cx_cq *cq, enum cx_notice notice)
 {
@@ -245,7 +257,8 @@ static uint32_t beyond(const struct cx_cq *cq)
 }
 
 /* One line and nothing else: the card ignores doorbells it cannot use. */
-static struct cx_cq *armed_cq(struct cx_dev *dev, const struct cx_uar *uar, uint64_t doorbell)
+static struct cx_cq *armed_cq(struct cx_dev *dev, const struct cx_uar *uar,
+			      uint64_t doorbell)
 {
 	uint32_t num = (uint32_t)doorbell & 0xffffff;
 	struct cx_cq *cq = (struct cx_cq *)cx_obj_get(dev, CX_CQ, num, 0);
@@ -258,11 +271,13 @@ static struct cx_cq *armed_cq(struct cx_dev *dev, const struct cx_uar *uar, uint
 		cx_log(dev, "UAR 0x%x: cq_doorbell.cqn: there is no CQ 0x%x: ignored",
 		       uar->obj.num, num);
 	else if (cq->uar != uar)
-		cx_log(dev, "CQ 0x%x: cq_doorbell.page: armed on UAR 0x%x, its own is 0x%x: ignored",
+		cx_log(dev,
+		       "CQ 0x%x: cq_doorbell.page: armed on UAR 0x%x, its own is 0x%x: ignored",
 		       num, uar->obj.num, cq->uar ? cq->uar->obj.num : 0);
 	else if ((cx_record(&cq->dbrec[1]) ^ hi) >> 28)
-		cx_log(dev, "CQ 0x%x: cq_dbrec.arm_sn: record 0x%08x, doorbell 0x%08x: ignored", num,
-		       cx_record(&cq->dbrec[1]), hi);
+		cx_log(dev,
+		       "CQ 0x%x: cq_dbrec.arm_sn: record 0x%08x, doorbell 0x%08x: ignored",
+		       num, cx_record(&cq->dbrec[1]), hi);
 	else
 		return cq;
 	cx_cover("refuse", "cq_doorbell");

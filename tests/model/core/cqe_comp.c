@@ -33,7 +33,7 @@
 enum { SESSION_MAX = 64, ARRAY = 8, SLOT_MAX = 7 };
 
 struct cx_comp {
-	uint64_t mask[8]; /* what of a completion must be as in the title */
+	uint64_t mask[8];  /* what of a completion must be as in the title */
 	uint8_t title[64]; /* enhanced: the last ordinary completion, if has_title */
 	bool has_title;
 	uint16_t next_counter; /* wqe_counter of the one to come */
@@ -47,7 +47,10 @@ void cx_comp_limits(struct cx_dev *dev, unsigned min, unsigned max)
 	dev->comp_max = (uint8_t)(max < SESSION_MAX ? max : SESSION_MAX);
 }
 
-static unsigned shortest(const struct cx_dev *dev) { return dev->comp_min > 2 ? dev->comp_min : 2; }
+static unsigned shortest(const struct cx_dev *dev)
+{
+	return dev->comp_min > 2 ? dev->comp_min : 2;
+}
 
 static unsigned longest(const struct cx_dev *dev, const struct cx_cq *cq)
 {
@@ -56,7 +59,10 @@ static unsigned longest(const struct cx_dev *dev, const struct cx_cq *cq)
 	return dev->comp_max && dev->comp_max < most ? dev->comp_max : most;
 }
 
-uint32_t cx_comp_pending(const struct cx_cq *cq) { return cq->session ? cq->session->n : 0; }
+uint32_t cx_comp_pending(const struct cx_cq *cq)
+{
+	return cq->session ? cq->session->n : 0;
+}
 
 /* ---- what may differ ---- */
 
@@ -103,10 +109,12 @@ static uint16_t counter_after(const uint8_t image[64])
 {
 	uint16_t strides = cx_be16(CX_AT(cqe, image, byte_cnt)) & 0x3fff;
 
-	return (uint16_t)(cx_be16(CX_AT(cqe, image, wqe_counter)) + (strides ? strides : 1));
+	return (uint16_t)(cx_be16(CX_AT(cqe, image, wqe_counter)) +
+			  (strides ? strides : 1));
 }
 
-static bool fits(const struct cx_comp *comp, const uint8_t title[64], const uint8_t image[64])
+static bool fits(const struct cx_comp *comp, const uint8_t title[64],
+		 const uint8_t image[64])
 {
 	return comp->next_counter == cx_be16(CX_AT(cqe, image, wqe_counter)) &&
 	       alike(comp, title, image);
@@ -186,8 +194,10 @@ static void write_enhanced(struct cx_cq *cq, uint32_t first)
 	uint8_t image[64];
 
 	array_of(cq, 0, image);
-	memcpy(CX_AT(mini_slot, image, wqe_counter), CX_AT(cqe, comp->image[0], wqe_counter), 2);
-	cx_cq_write(cq, first, image, (uint8_t)((comp->n - 1) << 4 | CX_CQE_COMPRESSED << 2));
+	memcpy(CX_AT(mini_slot, image, wqe_counter),
+	       CX_AT(cqe, comp->image[0], wqe_counter), 2);
+	cx_cq_write(cq, first, image,
+		    (uint8_t)((comp->n - 1) << 4 | CX_CQE_COMPRESSED << 2));
 }
 
 void cx_cq_flush(struct cx_dev *dev, struct cx_cq *cq)
@@ -211,7 +221,10 @@ void cx_cq_flush(struct cx_dev *dev, struct cx_cq *cq)
 
 /* ---- taking ---- */
 
-static bool lap_starts(const struct cx_cq *cq, uint32_t index) { return !(index & cx_cq_mask(cq)); }
+static bool lap_starts(const struct cx_cq *cq, uint32_t index)
+{
+	return !(index & cx_cq_mask(cq));
+}
 
 static bool lap_refreshes(const struct cx_cq *cq, uint32_t index)
 {
@@ -229,7 +242,8 @@ static const uint8_t *title_of(const struct cx_cq *cq)
 }
 
 /* May the next completion stand in a session, the open one or a new one? */
-static bool joins(struct cx_dev *dev, struct cx_cq *cq, const uint8_t image[64], bool compressible)
+static bool joins(struct cx_dev *dev, struct cx_cq *cq, const uint8_t image[64],
+		  bool compressible)
 {
 	struct cx_comp *comp = cq->session;
 	const uint8_t *title;
@@ -256,8 +270,8 @@ static void hold(struct cx_dev *dev, struct cx_cq *cq, const uint8_t image[64])
 		cx_cq_flush(dev, cq);
 }
 
-void cx_comp_take(struct cx_dev *dev, struct cx_cq *cq, const uint8_t image[64], bool compressible,
-		  enum cx_notice notice)
+void cx_comp_take(struct cx_dev *dev, struct cx_cq *cq, const uint8_t image[64],
+		  bool compressible, enum cx_notice notice)
 {
 	bool joined = joins(dev, cq, image, compressible);
 

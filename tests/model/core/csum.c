@@ -13,7 +13,14 @@
 #include <endian.h>
 
 /* IANA protocol numbers */
-enum { HOP_BY_HOP = 0, TCP = 6, UDP = 17, ROUTING = 43, FRAGMENT = 44, DEST_OPTIONS = 60 };
+enum {
+	HOP_BY_HOP = 0,
+	TCP = 6,
+	UDP = 17,
+	ROUTING = 43,
+	FRAGMENT = 44,
+	DEST_OPTIONS = 60
+};
 
 /* ---- RFC 1071 ---- */
 
@@ -86,7 +93,8 @@ static uint32_t skip_extensions(struct cx_hdrs *h, const uint8_t *ip, uint32_t e
 {
 	uint32_t off = 40;
 
-	while (h->proto == HOP_BY_HOP || h->proto == ROUTING || h->proto == DEST_OPTIONS) {
+	while (h->proto == HOP_BY_HOP || h->proto == ROUTING ||
+	       h->proto == DEST_OPTIONS) {
 		if (off + 8 > end || (h->proto == ROUTING && ip[off + 3]))
 			return 0;
 		h->proto = ip[off];
@@ -135,7 +143,8 @@ static void fill_ipv4(uint8_t *ip)
 }
 
 /* Addresses, protocol, length: RFC 9293 3.1, RFC 8200 8.1 */
-static uint64_t pseudo_header(const uint8_t *ip, uint8_t l3, uint8_t proto, uint32_t bytes)
+static uint64_t pseudo_header(const uint8_t *ip, uint8_t l3, uint8_t proto,
+			      uint32_t bytes)
 {
 	uint64_t sum = l3 == 4 ? cx_sum(ip + 12, 8) : cx_sum(ip + 8, 32);
 

@@ -13,13 +13,13 @@
 #include "dev.h"
 
 /* For what a test run wants to know was ever used; free after the first time. */
-#define CX_SEEN(kind, what)                                                   \
-	do {                                                                  \
-		static bool cx_seen_;                                         \
-		if (!__atomic_load_n(&cx_seen_, __ATOMIC_RELAXED)) {          \
-			__atomic_store_n(&cx_seen_, true, __ATOMIC_RELAXED);  \
-			cx_cover(kind, what);                                 \
-		}                                                             \
+#define CX_SEEN(kind, what) \
+	do { \
+		static bool cx_seen_; \
+		if (!__atomic_load_n(&cx_seen_, __ATOMIC_RELAXED)) { \
+			__atomic_store_n(&cx_seen_, true, __ATOMIC_RELAXED); \
+			cx_cover(kind, what); \
+		} \
 	} while (0)
 
 #define CX_UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -54,16 +54,28 @@ void cx_fcs(const uint8_t *frame, uint32_t len, uint8_t fcs[4]);
 
 /* ---- cq.c ---- */
 
-enum { CX_CQE_REQ = 0, CX_CQE_RESP_SEND = 2, CX_CQE_REQ_ERR = 13, CX_CQE_RESP_ERR = 14,
-       CX_CQE_INVALID = 15, CX_CQE_COMPRESSED = 3 };
+enum {
+	CX_CQE_REQ = 0,
+	CX_CQE_RESP_SEND = 2,
+	CX_CQE_REQ_ERR = 13,
+	CX_CQE_RESP_ERR = 14,
+	CX_CQE_INVALID = 15,
+	CX_CQE_COMPRESSED = 3
+};
 /* Source: rdma-core mlx5dv.h, MLX5_CQE_SYNDROME_* */
-enum { CX_SYND_LENGTH = 0x01, CX_SYND_QP_OP = 0x02, CX_SYND_PROT = 0x04, CX_SYND_FLUSH = 0x05 };
+enum {
+	CX_SYND_LENGTH = 0x01,
+	CX_SYND_QP_OP = 0x02,
+	CX_SYND_PROT = 0x04,
+	CX_SYND_FLUSH = 0x05
+};
 
 /* What to tell whom: an error counts as solicited, mode 3 always makes an event. */
 enum cx_notice { CX_NOTICE, CX_NOTICE_SOLICITED, CX_NOTICE_ALWAYS };
 
 /* The last two bytes, validity and op_own, are the caller's to give. */
-void cx_cq_write(struct cx_cq *cq, uint32_t index, const uint8_t image[64], uint8_t op_own);
+void cx_cq_write(struct cx_cq *cq, uint32_t index, const uint8_t image[64],
+		 uint8_t op_own);
 /* Bytes of a slot that is no completion (an array of the basic layout); no order, no owner. */
 void cx_cq_write_array(struct cx_cq *cq, uint32_t index, const uint8_t image[64]);
 void cx_cq_notify(struct cx_dev *dev, struct cx_cq *cq, enum cx_notice notice);
@@ -71,14 +83,17 @@ uint8_t cx_vendor_syndrome(const struct cx_dev *dev, uint8_t syndrome);
 /* The timestamp of a completion, in the queue's format. */
 uint64_t cx_stamp(const struct cx_dev *dev, uint8_t ts_format, uint64_t clock);
 
-static inline uint32_t cx_cq_mask(const struct cx_cq *cq) { return (1u << cq->log_size) - 1; }
+static inline uint32_t cx_cq_mask(const struct cx_cq *cq)
+{
+	return (1u << cq->log_size) - 1;
+}
 
 /* ---- cqe_comp.c ---- */
 
 struct cx_comp *cx_comp_new(enum cx_mini_format mini); /* NULL: no memory */
 /* Takes the next completion, and tells when it is written. */
-void cx_comp_take(struct cx_dev *dev, struct cx_cq *cq, const uint8_t image[64], bool compressible,
-		  enum cx_notice notice);
+void cx_comp_take(struct cx_dev *dev, struct cx_cq *cq, const uint8_t image[64],
+		  bool compressible, enum cx_notice notice);
 uint32_t cx_comp_pending(const struct cx_cq *cq); /* completions not yet written */
 
 /* ---- sq.c, sq_wqe.c, sq_lso.c ---- */
@@ -86,8 +101,8 @@ uint32_t cx_comp_pending(const struct cx_cq *cq); /* completions not yet written
 /* A WQE at work: its control segment is read and checked. */
 struct cx_wqe {
 	const uint8_t *ring;
-	uint32_t mask;	/* bytes of the ring less one */
-	uint32_t at;	/* first byte in the ring */
+	uint32_t mask; /* bytes of the ring less one */
+	uint32_t at;   /* first byte in the ring */
 	uint16_t index;
 	uint8_t opcode, ds, ce;
 };
@@ -105,7 +120,8 @@ struct cx_eth {
 };
 
 /* Each returns false after cx_sq_fail(). */
-bool cx_wqe_eth(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w, struct cx_eth *eth);
+bool cx_wqe_eth(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w,
+		struct cx_eth *eth);
 bool cx_wqe_send(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w);
 bool cx_wqe_multi(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w);
 bool cx_wqe_lso(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w);
@@ -131,7 +147,10 @@ struct cx_rx_job {
 	uint8_t fcs[4];
 	uint32_t len;
 	unsigned n_parts;
-	struct { const uint8_t *p; uint32_t len; } part[3];
+	struct {
+		const uint8_t *p;
+		uint32_t len;
+	} part[3];
 };
 
 enum { CX_LKEY_END = 0x100 }; /* rdma-core mlx5dv.h, MLX5_INVALID_LKEY */
@@ -145,10 +164,12 @@ enum cx_rx_verdict cx_rq_die_with_cq(struct cx_dev *dev, struct cx_rq *rq);
 enum cx_rx_verdict cx_rq_no_buffer(const struct cx_rx_job *job);
 /* The frame is longer than a WQE: an error completion, and the queue goes on. */
 enum cx_rx_verdict cx_rq_too_long(struct cx_rx_job *job, uint32_t room);
-void cx_rq_error_cqe(struct cx_dev *dev, struct cx_rq *rq, uint8_t syndrome, uint16_t index);
+void cx_rq_error_cqe(struct cx_dev *dev, struct cx_rq *rq, uint8_t syndrome,
+		     uint16_t index);
 void cx_wq_next(struct cx_wq *wq); /* the entry at head is used up */
 
 static inline uint8_t *cx_wq_entry(const struct cx_wq *wq, uint16_t index)
 {
-	return wq->ring + ((size_t)(index & ((1u << wq->log_size) - 1)) << wq->log_stride);
+	return wq->ring +
+	       ((size_t)(index & ((1u << wq->log_size) - 1)) << wq->log_stride);
 }

@@ -28,7 +28,10 @@ void cx_wq_next(struct cx_wq *wq)
 		wq->laps++;
 }
 
-static struct cx_wq *wq_of(struct cx_rq *rq) { return rq->rmp ? &rq->rmp->wq : &rq->wq; }
+static struct cx_wq *wq_of(struct cx_rq *rq)
+{
+	return rq->rmp ? &rq->rmp->wq : &rq->wq;
+}
 
 static bool is_striding(const struct cx_wq *wq)
 {
@@ -48,7 +51,8 @@ static uint32_t posted(const struct cx_wq *wq, uint32_t *record)
 	return ahead;
 }
 
-static void bad_record(struct cx_dev *dev, struct cx_rq *rq, const struct cx_wq *wq, uint32_t raw)
+static void bad_record(struct cx_dev *dev, struct cx_rq *rq, const struct cx_wq *wq,
+		       uint32_t raw)
 {
 	uint16_t swapped = (uint16_t)__builtin_bswap32(raw);
 	uint32_t size = 1u << wq->log_size;
@@ -58,8 +62,8 @@ static void bad_record(struct cx_dev *dev, struct cx_rq *rq, const struct cx_wq 
 			   "0x%08x is in the wrong byte order", raw);
 	else
 		cx_rq_fail(dev, rq, CX_SYND_QP_OP, wq->head, "wq_dbrec.rcv",
-			   "0x%08x is not within %u entries of %u (byte order?)", raw, size,
-			   wq->head);
+			   "0x%08x is not within %u entries of %u (byte order?)", raw,
+			   size, wq->head);
 }
 
 void cx_rq_reset(struct cx_rq *rq)
@@ -71,11 +75,14 @@ void cx_rq_reset(struct cx_rq *rq)
 
 /* A striding entry is named in wqe_id and gives back the strides it had left, so that a
  * program that counts strides comes out right (kernel en_rx.c, mlx5e_handle_rx_cqe_mpwrq). */
-void cx_rq_error_cqe(struct cx_dev *dev, struct cx_rq *rq, uint8_t syndrome, uint16_t index)
+void cx_rq_error_cqe(struct cx_dev *dev, struct cx_rq *rq, uint8_t syndrome,
+		     uint16_t index)
 {
 	const struct cx_wq *wq = wq_of(rq);
-	struct cx_cqe cqe = { .opcode = CX_CQE_RESP_ERR, .user_index = rq->user_index,
-			      .tag_or_qpn = rq->obj.num, .wqe_counter = index,
+	struct cx_cqe cqe = { .opcode = CX_CQE_RESP_ERR,
+			      .user_index = rq->user_index,
+			      .tag_or_qpn = rq->obj.num,
+			      .wqe_counter = index,
 			      .syndrome = syndrome,
 			      .vendor_syndrome = cx_vendor_syndrome(dev, syndrome) };
 
@@ -103,8 +110,8 @@ void cx_rq_flush(struct cx_dev *dev, struct cx_rq *rq)
 	}
 }
 
-void cx_rq_fail(struct cx_dev *dev, struct cx_rq *rq, uint8_t syndrome, uint16_t wqe_counter,
-		const char *field, const char *fmt, ...)
+void cx_rq_fail(struct cx_dev *dev, struct cx_rq *rq, uint8_t syndrome,
+		uint16_t wqe_counter, const char *field, const char *fmt, ...)
 {
 	struct cx_wq *wq = wq_of(rq);
 	char what[256];
@@ -129,7 +136,8 @@ void cx_rq_fail(struct cx_dev *dev, struct cx_rq *rq, uint8_t syndrome, uint16_t
 
 enum cx_rx_verdict cx_rq_die_with_cq(struct cx_dev *dev, struct cx_rq *rq)
 {
-	cx_log(dev, "RQ 0x%x: rqc.cqn: CQ 0x%x is in error", rq->obj.num, rq->cq->obj.num);
+	cx_log(dev, "RQ 0x%x: rqc.cqn: CQ 0x%x is in error", rq->obj.num,
+	       rq->cq->obj.num);
 	rq->state = CX_Q_ERR;
 	cx_event(dev, CX_EVENT_WQ_CATASTROPHIC, 0, &rq->obj);
 	return CX_RX_DEAD;
@@ -146,7 +154,8 @@ enum cx_rx_verdict cx_rq_too_long(struct cx_rx_job *job, uint32_t room)
 {
 	struct cx_rq *rq = job->rq;
 
-	cx_log(job->dev, "RQ 0x%x: wqe_data.byte_cnt: a frame of %u bytes, WQE %u holds %u",
+	cx_log(job->dev,
+	       "RQ 0x%x: wqe_data.byte_cnt: a frame of %u bytes, WQE %u holds %u",
 	       rq->obj.num, job->len, job->wq->head, room);
 	cx_cover("refuse", "frame longer than the WQE");
 	job->dev->stats.wqe_refusals++;
@@ -186,8 +195,8 @@ static uint8_t hdr_type(const struct cx_pkt *pkt, bool stripped)
 {
 	uint8_t l3 = pkt->l3 == 4 ? 2 : pkt->l3 == 6 ? 1 : 0;
 
-	return (uint8_t)(pkt->frag << 7 | l4_type(pkt) << 4 | l3 << 2 | pkt->ip_options << 1 |
-			 stripped);
+	return (uint8_t)(pkt->frag << 7 | l4_type(pkt) << 4 | l3 << 2 |
+			 pkt->ip_options << 1 | stripped);
 }
 
 /* From the IP header to the end of the frame, padding and all, tags not (kernel en_rx.c,
@@ -244,7 +253,8 @@ static void parts_of(struct cx_rx_job *job)
 	job->stripped = !job->rq->vsd && pkt->n_vlan && pkt->vlan_tpid == CX_ETH_CVLAN;
 	if (job->stripped) {
 		add_part(job, pkt->data, 12);
-		add_part(job, pkt->data + 12 + CX_VLAN_BYTES, pkt->len - 12 - CX_VLAN_BYTES);
+		add_part(job, pkt->data + 12 + CX_VLAN_BYTES,
+			 pkt->len - 12 - CX_VLAN_BYTES);
 	} else {
 		add_part(job, pkt->data, pkt->len);
 	}
@@ -260,10 +270,12 @@ struct source {
 	uint32_t off;
 };
 
-static void copy_in(const struct cx_rx_job *job, struct source *s, uint8_t *to, uint32_t n)
+static void copy_in(const struct cx_rx_job *job, struct source *s, uint8_t *to,
+		    uint32_t n)
 {
 	while (n) {
-		uint32_t left = job->part[s->part].len - s->off, some = n < left ? n : left;
+		uint32_t left = job->part[s->part].len - s->off,
+			 some = n < left ? n : left;
 
 		memcpy(to, job->part[s->part].p + s->off, some);
 		to += some;
@@ -277,7 +289,8 @@ static void copy_in(const struct cx_rx_job *job, struct source *s, uint8_t *to, 
 /* ---- plain entries ---- */
 
 /* Return: false after cx_rq_fail(). */
-static bool fill_segment(struct cx_rx_job *job, struct source *s, const uint8_t *seg, uint32_t n)
+static bool fill_segment(struct cx_rx_job *job, struct source *s, const uint8_t *seg,
+			 uint32_t n)
 {
 	uint32_t key = cx_be32(seg + 4);
 	const char *why = NULL;
@@ -285,9 +298,9 @@ static bool fill_segment(struct cx_rx_job *job, struct source *s, const uint8_t 
 			     CX_ACCESS_LOCAL_WRITE, &why);
 
 	if (CX_UNLIKELY(!to)) {
-		cx_rq_fail(job->dev, job->rq, CX_SYND_PROT, job->wq->head, "wqe_data.lkey",
-			   "0x%x for 0x%llx + %u: %s", key, (unsigned long long)cx_be64(seg + 8), n,
-			   why);
+		cx_rq_fail(job->dev, job->rq, CX_SYND_PROT, job->wq->head,
+			   "wqe_data.lkey", "0x%x for 0x%llx + %u: %s", key,
+			   (unsigned long long)cx_be64(seg + 8), n, why);
 		return false;
 	}
 	copy_in(job, s, to, n);
@@ -302,7 +315,8 @@ static bool ends_list(const uint8_t *seg, uint32_t bytes)
 enum cx_rx_verdict cx_rq_plain(struct cx_rx_job *job)
 {
 	struct cx_wq *wq = job->wq;
-	const uint8_t *seg = cx_wq_entry(wq, wq->head), *end = seg + (1u << wq->log_stride);
+	const uint8_t *seg = cx_wq_entry(wq, wq->head),
+		      *end = seg + (1u << wq->log_stride);
 	uint16_t index = wq->head;
 	struct source s = { 0, 0 };
 	uint32_t done = 0;
@@ -337,7 +351,8 @@ static enum cx_rx_verdict not_ready(struct cx_dev *dev, struct cx_rq *rq)
 	return CX_RX_DEAD;
 }
 
-enum cx_rx_verdict cx_rq_deliver(struct cx_dev *dev, struct cx_rq *rq, const struct cx_pkt *pkt)
+enum cx_rx_verdict cx_rq_deliver(struct cx_dev *dev, struct cx_rq *rq,
+				 const struct cx_pkt *pkt)
 {
 	struct cx_rx_job job = { .dev = dev, .rq = rq, .wq = wq_of(rq), .pkt = pkt };
 	uint32_t record, left;

@@ -23,7 +23,10 @@
 
 #define FILLER UINT32_C(0x80000000)
 
-static uint32_t strides_of(const struct cx_wq *wq) { return 1u << wq->log_strides; }
+static uint32_t strides_of(const struct cx_wq *wq)
+{
+	return 1u << wq->log_strides;
+}
 
 static uint32_t bytes_of(const struct cx_wq *wq)
 {
@@ -34,14 +37,15 @@ static uint32_t bytes_of(const struct cx_wq *wq)
 
 static bool fail(struct cx_rx_job *job, const char *field, uint32_t is, const char *why)
 {
-	cx_rq_fail(job->dev, job->rq, CX_SYND_QP_OP, job->wq->head, field, "0x%x %s", is, why);
+	cx_rq_fail(job->dev, job->rq, CX_SYND_QP_OP, job->wq->head, field, "0x%x %s", is,
+		   why);
 	return false;
 }
 
 static bool check_next(struct cx_rx_job *job, const uint8_t *wqe)
 {
-	uint32_t reserved = (cx_be32(wqe) & 0xffff0000) | cx_be32(wqe + 4) | cx_be32(wqe + 8) |
-			    cx_be32(wqe + 12);
+	uint32_t reserved = (cx_be32(wqe) & 0xffff0000) | cx_be32(wqe + 4) |
+			    cx_be32(wqe + 8) | cx_be32(wqe + 12);
 
 	return !CX_UNLIKELY(reserved) ||
 	       fail(job, "wqe_next", reserved, "has reserved bits or a signature");
@@ -87,11 +91,13 @@ static uint8_t *piece(struct target *t, uint32_t *n)
 		key = cx_be32(t->seg + 4);
 		addr = cx_be64(t->seg + 8) + t->off;
 		*n = *n < bytes - t->off ? *n : bytes - t->off;
-		to = cx_dma(job->dev, key, job->wq->pdn, addr, *n, CX_ACCESS_LOCAL_WRITE, &why);
+		to = cx_dma(job->dev, key, job->wq->pdn, addr, *n, CX_ACCESS_LOCAL_WRITE,
+			    &why);
 	}
 	if (CX_UNLIKELY(!to))
-		cx_rq_fail(job->dev, job->rq, CX_SYND_PROT, job->wq->head, "wqe_data.lkey",
-			   "0x%x for 0x%llx + %u: %s", key, (unsigned long long)addr, *n, why);
+		cx_rq_fail(job->dev, job->rq, CX_SYND_PROT, job->wq->head,
+			   "wqe_data.lkey", "0x%x for 0x%llx + %u: %s", key,
+			   (unsigned long long)addr, *n, why);
 	t->off += *n;
 	return to;
 }
@@ -146,7 +152,8 @@ static bool fill_up(struct cx_rx_job *job)
 	struct cx_cqe cqe = { .opcode = CX_CQE_RESP_SEND,
 			      .user_index = 1u << 24 | job->rq->user_index,
 			      .byte_cnt = FILLER | rest << 16,
-			      .wqe_counter = wq->stride, .wqe_id = wq->head,
+			      .wqe_counter = wq->stride,
+			      .wqe_id = wq->head,
 			      .timestamp = cx_stamp(job->dev, job->rq->ts_format,
 						    job->pkt->clock) };
 
@@ -160,7 +167,8 @@ enum cx_rx_verdict cx_rq_stride(struct cx_rx_job *job)
 {
 	struct cx_wq *wq = job->wq;
 	uint32_t bytes = job->len + (wq->two_byte_shift ? 2 : 0);
-	uint32_t need = (bytes + (1u << wq->log_stride_bytes) - 1) >> wq->log_stride_bytes;
+	uint32_t need = (bytes + (1u << wq->log_stride_bytes) - 1) >>
+			wq->log_stride_bytes;
 	uint16_t index, first;
 	const uint8_t *wqe;
 
@@ -176,5 +184,6 @@ enum cx_rx_verdict cx_rq_stride(struct cx_rx_job *job)
 	if (!check_next(job, wqe) || !check_sizes(job, wqe) || !write_frame(job, wqe))
 		return CX_RX_DEAD;
 	use(wq, need);
-	return cx_rq_complete(job, need << 16 | job->len, first, index) ? CX_RX_QUEUED : CX_RX_DEAD;
+	return cx_rq_complete(job, need << 16 | job->len, first, index) ? CX_RX_QUEUED
+									: CX_RX_DEAD;
 }

@@ -19,9 +19,12 @@
 
 /* Reserved, signature included: queues here have wq_signature off. */
 #define CTRL_D2_RESERVED UINT32_C(0xffffff11)
-#define FENCE_MAX 4 /* kernel qp.h, MLX5_FENCE_MODE_SMALL_AND_FENCE */
+#define FENCE_MAX	 4 /* kernel qp.h, MLX5_FENCE_MODE_SMALL_AND_FENCE */
 
-static unsigned blocks_of(unsigned ds) { return (ds + 3) / 4; }
+static unsigned blocks_of(unsigned ds)
+{
+	return (ds + 3) / 4;
+}
 
 /* ---- the doorbell record ---- */
 
@@ -35,7 +38,8 @@ static void bad_record(struct cx_dev *dev, struct cx_sq *sq, uint32_t raw)
 			   "0x%08x is in the wrong byte order", raw);
 	else
 		cx_sq_fail(dev, sq, CX_SYND_QP_OP, head, "wq_dbrec.snd",
-			   "0x%08x is not within %u blocks of %u (byte order?)", raw, size, head);
+			   "0x%08x is not within %u blocks of %u (byte order?)", raw,
+			   size, head);
 }
 
 /* Blocks posted and not done; UINT32_MAX when the record is no good. */
@@ -68,23 +72,27 @@ static struct cx_wqe wqe_at(const struct cx_sq *sq, uint16_t index)
 {
 	uint32_t bytes = UINT32_C(64) << sq->wq.log_size;
 
-	return (struct cx_wqe){ .ring = sq->wq.ring, .mask = bytes - 1,
-				.at = index * UINT32_C(64) & (bytes - 1), .index = index };
+	return (struct cx_wqe){ .ring = sq->wq.ring,
+				.mask = bytes - 1,
+				.at = index * UINT32_C(64) & (bytes - 1),
+				.index = index };
 }
 
 static bool complete(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w)
 {
-	return cx_cq_push(dev, sq->cq,
-			  &(struct cx_cqe){ .opcode = CX_CQE_REQ,
-					    .user_index = sq->user_index,
-					    .tag_or_qpn = (uint32_t)w->opcode << 24 | sq->obj.num,
-					    .wqe_counter = w->index,
-					    .timestamp = cx_stamp(dev, sq->ts_format,
-								  cx_clock_ns(dev)),
-					    .solicited = w->ce == 3 });
+	return cx_cq_push(
+		dev, sq->cq,
+		&(struct cx_cqe){ .opcode = CX_CQE_REQ,
+				  .user_index = sq->user_index,
+				  .tag_or_qpn = (uint32_t)w->opcode << 24 | sq->obj.num,
+				  .wqe_counter = w->index,
+				  .timestamp =
+					  cx_stamp(dev, sq->ts_format, cx_clock_ns(dev)),
+				  .solicited = w->ce == 3 });
 }
 
-static void error_cqe(struct cx_dev *dev, struct cx_sq *sq, uint8_t syndrome, uint16_t index)
+static void error_cqe(struct cx_dev *dev, struct cx_sq *sq, uint8_t syndrome,
+		      uint16_t index)
 {
 	struct cx_wqe w = wqe_at(sq, index);
 	uint32_t opcode = cx_wqe_seg(&w, 0)[3];
@@ -96,7 +104,8 @@ static void error_cqe(struct cx_dev *dev, struct cx_sq *sq, uint8_t syndrome, ui
 				     .tag_or_qpn = opcode << 24 | sq->obj.num,
 				     .wqe_counter = index,
 				     .syndrome = syndrome,
-				     .vendor_syndrome = cx_vendor_syndrome(dev, syndrome) });
+				     .vendor_syndrome =
+					     cx_vendor_syndrome(dev, syndrome) });
 }
 
 /* ---- errors ---- */
@@ -140,8 +149,8 @@ static void skip_failed(struct cx_sq *sq, uint16_t index)
 		sq->wq.head += step_over(&w, left);
 }
 
-void cx_sq_fail(struct cx_dev *dev, struct cx_sq *sq, uint8_t syndrome, uint16_t wqe_counter,
-		const char *field, const char *fmt, ...)
+void cx_sq_fail(struct cx_dev *dev, struct cx_sq *sq, uint8_t syndrome,
+		uint16_t wqe_counter, const char *field, const char *fmt, ...)
 {
 	char what[256];
 	va_list ap;
@@ -163,7 +172,8 @@ void cx_sq_fail(struct cx_dev *dev, struct cx_sq *sq, uint8_t syndrome, uint16_t
 /* No completion can tell of it: the queue dies with its CQ, and the event says so. */
 static void die_with_cq(struct cx_dev *dev, struct cx_sq *sq)
 {
-	cx_log(dev, "SQ 0x%x: sqc.cqn: CQ 0x%x is in error", sq->obj.num, sq->cq->obj.num);
+	cx_log(dev, "SQ 0x%x: sqc.cqn: CQ 0x%x is in error", sq->obj.num,
+	       sq->cq->obj.num);
 	sq->state = CX_Q_ERR;
 	cx_event(dev, CX_EVENT_WQ_CATASTROPHIC, 0, &sq->obj);
 }
@@ -171,11 +181,14 @@ static void die_with_cq(struct cx_dev *dev, struct cx_sq *sq)
 /* ---- the control segment ---- */
 
 /* The first field that is wrong, in the order of the segment. */
-static void __attribute__((cold)) bad_ctrl(struct cx_dev *dev, struct cx_sq *sq,
-					   const struct cx_wqe *w, const uint32_t d[3],
-					   uint32_t left)
+static void __attribute__((cold))
+bad_ctrl(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w,
+	 const uint32_t d[3], uint32_t left)
 {
-	const struct { const char *field; uint32_t is, must; } list[] = {
+	const struct {
+		const char *field;
+		uint32_t is, must;
+	} list[] = {
 		{ "wqe_ctrl.opmod", d[0] >> 24, 0 },
 		{ "wqe_ctrl.index", d[0] >> 8 & 0xffff, w->index },
 		{ "wqe_ctrl.qpn", d[1] >> 8, sq->obj.num },
@@ -187,19 +200,20 @@ static void __attribute__((cold)) bad_ctrl(struct cx_dev *dev, struct cx_sq *sq,
 	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
 		if (list[i].is == list[i].must)
 			continue;
-		cx_sq_fail(dev, sq, CX_SYND_QP_OP, w->index, list[i].field, "0x%x, expected 0x%x",
-			   list[i].is, list[i].must);
+		cx_sq_fail(dev, sq, CX_SYND_QP_OP, w->index, list[i].field,
+			   "0x%x, expected 0x%x", list[i].is, list[i].must);
 		return;
 	}
 	if ((d[2] >> 5 & 7) > FENCE_MAX)
-		cx_sq_fail(dev, sq, CX_SYND_QP_OP, w->index, "wqe_ctrl.fence", "%u is unknown",
-			   d[2] >> 5 & 7);
+		cx_sq_fail(dev, sq, CX_SYND_QP_OP, w->index, "wqe_ctrl.fence",
+			   "%u is unknown", d[2] >> 5 & 7);
 	else
 		cx_sq_fail(dev, sq, CX_SYND_QP_OP, w->index, "wqe_ctrl.ds",
 			   "%u, with %u blocks of 4 posted", w->ds, left);
 }
 
-static bool read_ctrl(struct cx_dev *dev, struct cx_sq *sq, struct cx_wqe *w, uint32_t left)
+static bool read_ctrl(struct cx_dev *dev, struct cx_sq *sq, struct cx_wqe *w,
+		      uint32_t left)
 {
 	const uint8_t *p = cx_wqe_seg(w, 0);
 	uint32_t d[3] = { cx_be32(p), cx_be32(p + 4), cx_be32(p + 8) };
@@ -207,9 +221,10 @@ static bool read_ctrl(struct cx_dev *dev, struct cx_sq *sq, struct cx_wqe *w, ui
 	w->opcode = (uint8_t)d[0];
 	w->ds = d[1] & 63;
 	w->ce = d[2] >> 2 & 3;
-	if (CX_UNLIKELY((d[0] >> 8 ^ w->index) | (d[1] >> 8 ^ sq->obj.num) | (d[1] & 0xc0) |
-			(d[2] & CTRL_D2_RESERVED)) ||
-	    CX_UNLIKELY((d[2] >> 5 & 7) > FENCE_MAX || !w->ds || blocks_of(w->ds) > left)) {
+	if (CX_UNLIKELY((d[0] >> 8 ^ w->index) | (d[1] >> 8 ^ sq->obj.num) |
+			(d[1] & 0xc0) | (d[2] & CTRL_D2_RESERVED)) ||
+	    CX_UNLIKELY((d[2] >> 5 & 7) > FENCE_MAX || !w->ds ||
+			blocks_of(w->ds) > left)) {
 		bad_ctrl(dev, sq, w, d, left);
 		return false;
 	}
@@ -233,18 +248,19 @@ static bool execute(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w
 	case OP_MULTI:
 		return cx_wqe_multi(dev, sq, w);
 	}
-	cx_sq_fail(dev, sq, CX_SYND_QP_OP, w->index, "wqe_ctrl.opcode", "0x%02x is unknown",
-		   w->opcode);
+	cx_sq_fail(dev, sq, CX_SYND_QP_OP, w->index, "wqe_ctrl.opcode",
+		   "0x%02x is unknown", w->opcode);
 	return false;
 }
 
-static void __attribute__((cold)) trace(struct cx_dev *dev, const struct cx_sq *sq,
-					const struct cx_wqe *w)
+static void __attribute__((cold))
+trace(struct cx_dev *dev, const struct cx_sq *sq, const struct cx_wqe *w)
 {
 	char title[48];
 
 	for (unsigned i = 0; i < w->ds; i++) {
-		snprintf(title, sizeof(title), "SQ 0x%x WQE %u segment %u", sq->obj.num, w->index, i);
+		snprintf(title, sizeof(title), "SQ 0x%x WQE %u segment %u", sq->obj.num,
+			 w->index, i);
 		cx_trace_hex(dev, CX_TRACE_WQE, title, cx_wqe_seg(w, i), 16);
 	}
 }

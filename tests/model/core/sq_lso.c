@@ -23,8 +23,8 @@ struct lso {
 	uint8_t copy[1024];	    /* of the header; inline_hdr_sz has ten bits */
 };
 
-static bool fail(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w, const char *field,
-		 uint32_t value, const char *why)
+static bool fail(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w,
+		 const char *field, uint32_t value, const char *why)
 {
 	cx_sq_fail(dev, sq, CX_SYND_QP_OP, w->index, field, "%u %s", value, why);
 	return false;
@@ -46,15 +46,18 @@ static void find_headers(struct lso *l)
 	cx_hdrs_find(&l->h, l->copy, l->header);
 }
 
-static bool check(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w, const struct lso *l)
+static bool check(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w,
+		  const struct lso *l)
 {
 	uint32_t most = UINT32_C(1) << cx_cap(dev, "eth.max_lso_cap");
 	uint32_t l4 = l->header - l->h.l4_off;
 
 	if (most == 1)
-		return fail(dev, sq, w, "wqe_ctrl.opcode", w->opcode, "is LSO: not in the capabilities");
+		return fail(dev, sq, w, "wqe_ctrl.opcode", w->opcode,
+			    "is LSO: not in the capabilities");
 	if (l->data > most)
-		return fail(dev, sq, w, "wqe_data.byte_cnt", l->data, "bytes: more than max_lso_cap");
+		return fail(dev, sq, w, "wqe_data.byte_cnt", l->data,
+			    "bytes: more than max_lso_cap");
 	if (!l->h.l4_off)
 		return fail(dev, sq, w, "wqe_eth.inline_hdr_sz", l->header,
 			    "bytes hold no TCP or UDP header");
@@ -66,7 +69,8 @@ static bool check(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w, 
 	return true;
 }
 
-static void set_lengths(const struct lso *l, uint8_t *frame, struct cx_hdrs *h, uint32_t bytes)
+static void set_lengths(const struct lso *l, uint8_t *frame, struct cx_hdrs *h,
+			uint32_t bytes)
 {
 	uint8_t *ip = frame + h->l3_off;
 
@@ -79,8 +83,8 @@ static void set_lengths(const struct lso *l, uint8_t *frame, struct cx_hdrs *h, 
 		cx_put_be16(frame + h->l4_off + 4, (uint16_t)(h->end - h->l4_off));
 }
 
-static void renumber(uint8_t *frame, const struct cx_hdrs *h, uint32_t piece, uint32_t offset,
-		     bool last)
+static void renumber(uint8_t *frame, const struct cx_hdrs *h, uint32_t piece,
+		     uint32_t offset, bool last)
 {
 	uint8_t *ip = frame + h->l3_off, *l4 = frame + h->l4_off;
 

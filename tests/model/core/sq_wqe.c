@@ -22,7 +22,8 @@ enum { OP_LSO = 0x0e, OP_MULTI = 0x29 };
 enum { CX_L2_INLINE = 18 }; /* kernel en.h MLX5E_MIN_INLINE, rdma-core wqe.h */
 
 #define INLINE_FLAG UINT32_C(0x80000000)
-#define INLINE_BYTES UINT32_C(0x3ff) /* kernel qp.h, MLX5_WQE_INLINE_SEG_BYTE_COUNT_MASK */
+#define INLINE_BYTES \
+	UINT32_C(0x3ff) /* kernel qp.h, MLX5_WQE_INLINE_SEG_BYTE_COUNT_MASK */
 
 /* ---- to the wire ---- */
 
@@ -61,16 +62,16 @@ void cx_transmit(struct cx_dev *dev, const uint8_t *frame, uint32_t len)
 
 /* ---- the Ethernet segment ---- */
 
-static bool fail(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w, uint8_t syndrome,
-		 const char *field, uint32_t value, const char *why)
+static bool fail(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w,
+		 uint8_t syndrome, const char *field, uint32_t value, const char *why)
 {
 	cx_sq_fail(dev, sq, syndrome, w->index, field, "0x%x %s", value, why);
 	return false;
 }
 
 /* The field behind a reserved bit; the order is that of the segment. */
-static bool __attribute__((cold)) bad_eth(struct cx_dev *dev, struct cx_sq *sq,
-					  const struct cx_wqe *w, const uint32_t d[4])
+static bool __attribute__((cold))
+bad_eth(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w, const uint32_t d[4])
 {
 	static const char none[] = "is set: not in the capabilities";
 	const uint8_t op = CX_SYND_QP_OP;
@@ -80,11 +81,13 @@ static bool __attribute__((cold)) bad_eth(struct cx_dev *dev, struct cx_sq *sq,
 	if (d[1] & 0x30000000)
 		return fail(dev, sq, w, op, "wqe_eth.inner_csum", d[1] >> 28 & 3, none);
 	if (d[1] & 0x0f000000)
-		return fail(dev, sq, w, op, "wqe_eth.reserved_at_24", d[1] >> 24 & 15, "is set");
+		return fail(dev, sq, w, op, "wqe_eth.reserved_at_24", d[1] >> 24 & 15,
+			    "is set");
 	if (d[1] & 0x00ff0000)
 		return fail(dev, sq, w, op, "wqe_eth.swp_flags", d[1] >> 16 & 255, none);
 	if (d[1] & 0x0000c000)
-		return fail(dev, sq, w, op, "wqe_eth.reserved_at_30", d[1] >> 14 & 3, "is set");
+		return fail(dev, sq, w, op, "wqe_eth.reserved_at_30", d[1] >> 14 & 3,
+			    "is set");
 	if (d[3] & 0x40000000)
 		return fail(dev, sq, w, op, "wqe_eth.insert_trailer", 1, none);
 	return fail(dev, sq, w, op, "wqe_eth.reserved_at_61", d[3], "has reserved bits");
@@ -105,18 +108,20 @@ static bool check_use(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe 
 		return fail(dev, sq, w, CX_SYND_QP_OP, "wqe_eth.mss", eth->mss,
 			    "does not go with the opcode");
 	if (w->opcode == OP_MULTI && CX_UNLIKELY(eth->inline_bytes || eth->insert_vlan))
-		return fail(dev, sq, w, CX_SYND_QP_OP, "wqe_eth.inline_hdr_sz", eth->inline_bytes,
-			    "or VLAN insertion in a multi-packet WQE");
+		return fail(dev, sq, w, CX_SYND_QP_OP, "wqe_eth.inline_hdr_sz",
+			    eth->inline_bytes, "or VLAN insertion in a multi-packet WQE");
 	if (CX_UNLIKELY(sq->min_inline && eth->inline_bytes < CX_L2_INLINE))
-		return fail(dev, sq, w, CX_SYND_LENGTH, "wqe_eth.inline_hdr_sz", eth->inline_bytes,
+		return fail(dev, sq, w, CX_SYND_LENGTH, "wqe_eth.inline_hdr_sz",
+			    eth->inline_bytes,
 			    "is less than the queue's min_wqe_inline_mode asks for");
 	if (CX_UNLIKELY(eth->inline_bytes > 2 + (w->ds - 2) * 16))
-		return fail(dev, sq, w, CX_SYND_LENGTH, "wqe_eth.inline_hdr_sz", eth->inline_bytes,
-			    "does not fit into the WQE");
+		return fail(dev, sq, w, CX_SYND_LENGTH, "wqe_eth.inline_hdr_sz",
+			    eth->inline_bytes, "does not fit into the WQE");
 	return true;
 }
 
-bool cx_wqe_eth(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w, struct cx_eth *eth)
+bool cx_wqe_eth(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w,
+		struct cx_eth *eth)
 {
 	const uint8_t *p = cx_wqe_seg(w, 1);
 	uint32_t d[4] = { cx_be32(p), cx_be32(p + 4), cx_be32(p + 8), cx_be32(p + 12) };
@@ -126,8 +131,10 @@ bool cx_wqe_eth(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w, st
 			    "leaves no room for the Ethernet segment");
 	if (CX_UNLIKELY(d[0] | (d[1] & 0x3fffc000) | reserved_d3(d[3])))
 		return bad_eth(dev, sq, w, d);
-	*eth = (struct cx_eth){ .l4_csum = d[1] >> 31, .l3_csum = d[1] >> 30 & 1,
-				.mss = d[1] & 0x3fff, .insert_vlan = d[3] >> 31 };
+	*eth = (struct cx_eth){ .l4_csum = d[1] >> 31,
+				.l3_csum = d[1] >> 30 & 1,
+				.mss = d[1] & 0x3fff,
+				.insert_vlan = d[3] >> 31 };
 	if (eth->insert_vlan) {
 		cx_put_be16(eth->vlan, d[3] & 0x10000 ? CX_ETH_SVLAN : CX_ETH_CVLAN);
 		cx_put_be16(eth->vlan + 2, (uint16_t)d[3]);
@@ -151,10 +158,14 @@ static void copy_out(const struct cx_wqe *w, uint32_t off, uint8_t *to, uint32_t
 }
 
 /* Segments of an inline entry or header of @n bytes behind a head of @head bytes. */
-static unsigned segs_of(uint32_t head, uint32_t n) { return (head + n + 15) / 16; }
+static unsigned segs_of(uint32_t head, uint32_t n)
+{
+	return (head + n + 15) / 16;
+}
 
-static bool take_inline(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w, unsigned *seg,
-			uint32_t head, uint8_t *to, uint32_t room, uint32_t *len)
+static bool take_inline(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w,
+			unsigned *seg, uint32_t head, uint8_t *to, uint32_t room,
+			uint32_t *len)
 {
 	uint32_t n = head & INLINE_BYTES;
 	const char *why = NULL;
@@ -176,7 +187,8 @@ static bool take_inline(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wq
 }
 
 static bool take_pointer(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w,
-			 unsigned *seg, uint32_t n, uint8_t *to, uint32_t room, uint32_t *len)
+			 unsigned *seg, uint32_t n, uint8_t *to, uint32_t room,
+			 uint32_t *len)
 {
 	const uint8_t *p = cx_wqe_seg(w, *seg), *from;
 	uint32_t key = cx_be32(p + 4);
@@ -191,8 +203,8 @@ static bool take_pointer(struct cx_dev *dev, struct cx_sq *sq, const struct cx_w
 	from = cx_dma(dev, key, sq->wq.pdn, cx_be64(p + 8), n, 0, &why);
 	if (CX_UNLIKELY(!from)) {
 		cx_sq_fail(dev, sq, CX_SYND_PROT, w->index, "wqe_data.lkey",
-			   "0x%x for 0x%llx + %u: %s", key, (unsigned long long)cx_be64(p + 8), n,
-			   why);
+			   "0x%x for 0x%llx + %u: %s", key,
+			   (unsigned long long)cx_be64(p + 8), n, why);
 		return false;
 	}
 	memcpy(to, from, n);
@@ -202,8 +214,8 @@ static bool take_pointer(struct cx_dev *dev, struct cx_sq *sq, const struct cx_w
 }
 
 /* The entry at *@seg to @to, which has @room bytes; moves *@seg behind it. */
-static bool take(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w, unsigned *seg,
-		 uint8_t *to, uint32_t room, uint32_t *len)
+static bool take(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w,
+		 unsigned *seg, uint8_t *to, uint32_t room, uint32_t *len)
 {
 	uint32_t head = cx_be32(cx_wqe_seg(w, *seg));
 
@@ -258,12 +270,14 @@ static bool check_frame(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wq
 			    "bytes are no Ethernet frame");
 	if (CX_UNLIKELY(sq->min_inline > 1) &&
 	    eth->inline_bytes < inline_needed(sq, frame, len))
-		return fail(dev, sq, w, CX_SYND_LENGTH, "wqe_eth.inline_hdr_sz", eth->inline_bytes,
+		return fail(dev, sq, w, CX_SYND_LENGTH, "wqe_eth.inline_hdr_sz",
+			    eth->inline_bytes,
 			    "does not reach to where min_wqe_inline_mode asks for");
 	return true;
 }
 
-static void finish(struct cx_dev *dev, const struct cx_eth *eth, uint8_t *frame, uint32_t len)
+static void finish(struct cx_dev *dev, const struct cx_eth *eth, uint8_t *frame,
+		   uint32_t len)
 {
 	struct cx_hdrs h;
 
@@ -281,7 +295,8 @@ bool cx_wqe_send(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w)
 	struct cx_eth eth;
 	uint32_t len;
 
-	if (!cx_wqe_eth(dev, sq, w, &eth) || !cx_wqe_gather(dev, sq, w, &eth, CX_VLAN_BYTES, &len) ||
+	if (!cx_wqe_eth(dev, sq, w, &eth) ||
+	    !cx_wqe_gather(dev, sq, w, &eth, CX_VLAN_BYTES, &len) ||
 	    !check_frame(dev, sq, w, &eth, frame, len))
 		return false;
 	CX_SEEN("wqe", "SEND");
@@ -308,7 +323,8 @@ bool cx_wqe_multi(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w)
 	if (!cx_wqe_eth(dev, sq, w, &eth))
 		return false;
 	if (w->ds == 2)
-		return fail(dev, sq, w, CX_SYND_QP_OP, "wqe_ctrl.ds", w->ds, "leaves no frame");
+		return fail(dev, sq, w, CX_SYND_QP_OP, "wqe_ctrl.ds", w->ds,
+			    "leaves no frame");
 	CX_SEEN("wqe", "multi-packet");
 	while (seg < w->ds) {
 		if (!take(dev, sq, w, &seg, dev->tx_frame, CX_MESSAGE_MAX, &len) ||

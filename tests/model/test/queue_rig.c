@@ -24,7 +24,10 @@ struct q_rx q_rx_open(const char *const *caps, struct d_cq_conf cq, struct d_rq_
 	return rx;
 }
 
-void q_rx_close(struct q_rx *rx) { d_close(rx->d); }
+void q_rx_close(struct q_rx *rx)
+{
+	d_close(rx->d);
+}
 
 void q_rx_send(struct q_rx *rx, unsigned n, uint32_t len, uint32_t seed)
 {

@@ -29,7 +29,11 @@ struct cx_sq *q_sq(const struct d_sq *sq); /* the device's side, to set counters
 struct cx_rq *q_rq(const struct d_rq *rq);
 struct cx_cq *q_cq(const struct d_cq *cq);
 
-struct q_error { uint8_t opcode, syndrome, vendor; uint32_t qpn; uint16_t wqe_counter; };
+struct q_error {
+	uint8_t opcode, syndrome, vendor;
+	uint32_t qpn;
+	uint16_t wqe_counter;
+};
 void q_assert_error(const uint8_t *cqe, struct q_error want);
 /* Has an event of that type about the object been raised? */
 bool q_event(const struct direct *d, uint8_t type, uint32_t num);

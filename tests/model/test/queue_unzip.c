@@ -14,11 +14,20 @@
 
 enum { FMT_COMPRESSED = 3, INVALID = 0xf0 };
 
-static bool enhanced(const struct q_zip *z) { return z->cq->conf.comp == 2; }
+static bool enhanced(const struct q_zip *z)
+{
+	return z->cq->conf.comp == 2;
+}
 
-static bool is_compressed(const uint8_t *cqe) { return (cqe[63] >> 2 & 3) == FMT_COMPRESSED; }
+static bool is_compressed(const uint8_t *cqe)
+{
+	return (cqe[63] >> 2 & 3) == FMT_COMPRESSED;
+}
 
-static uint8_t *slot(const struct q_zip *z, uint32_t i) { return d_cqe_at(z->cq, i); }
+static uint8_t *slot(const struct q_zip *z, uint32_t i)
+{
+	return d_cqe_at(z->cq, i);
+}
 
 static bool valid(const struct q_zip *z, uint32_t ci)
 {
@@ -32,15 +41,18 @@ static bool valid(const struct q_zip *z, uint32_t ci)
 
 static struct q_cqe ordinary(const uint8_t *cqe)
 {
-	return (struct q_cqe){ .byte_cnt = cx_be32(cqe + 44), .hash = cx_be32(cqe + 12),
-			       .tag = cx_be32(cqe + 56) & 0xffffff, .checksum = cx_be16(cqe + 20),
-			       .wqe_counter = cx_be16(cqe + 60), .hdr_type = cqe[29] };
+	return (struct q_cqe){ .byte_cnt = cx_be32(cqe + 44),
+			       .hash = cx_be32(cqe + 12),
+			       .tag = cx_be32(cqe + 56) & 0xffffff,
+			       .checksum = cx_be16(cqe + 20),
+			       .wqe_counter = cx_be16(cqe + 60),
+			       .hdr_type = cqe[29] };
 }
 
 /* What the mini says in the place of the title's. The kernel's rule for formats without an
  * index is to count on: @counter. */
-static struct q_cqe from_mini(const struct q_zip *z, const uint8_t *title, const uint8_t *mini,
-			      uint16_t counter)
+static struct q_cqe from_mini(const struct q_zip *z, const uint8_t *title,
+			      const uint8_t *mini, uint16_t counter)
 {
 	struct q_cqe c = ordinary(title);
 
@@ -73,7 +85,10 @@ static uint16_t next_counter(const struct q_cqe *c)
 	return (uint16_t)(c->wqe_counter + (strides ? strides : 1));
 }
 
-static uint32_t mask(const struct q_zip *z) { return (1u << z->cq->conf.log_size) - 1; }
+static uint32_t mask(const struct q_zip *z)
+{
+	return (1u << z->cq->conf.log_size) - 1;
+}
 
 /* DPDK's vector code (rxq_cq_decompress_v) walks slots and buffers without wrapping. */
 static void assert_within_lap(const struct q_zip *z, uint32_t n)

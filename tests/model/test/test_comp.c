@@ -29,8 +29,11 @@ static struct rig *open_rig(uint8_t layout, uint8_t mini, uint8_t log_cq, bool s
 					    "hca.enhanced_cqe_compression=1", NULL };
 	struct rig *r = calloc(1, sizeof(*r));
 	struct d_cq_conf cq = { .log_size = log_cq, .comp = layout, .mini = mini };
-	struct d_rq_conf rq = { .log_size = 8, .buf_bytes = 2048, .striding = striding,
-				.log_strides = 6, .log_stride_bytes = 8 };
+	struct d_rq_conf rq = { .log_size = 8,
+				.buf_bytes = 2048,
+				.striding = striding,
+				.log_strides = 6,
+				.log_stride_bytes = 8 };
 
 	assert_non_null(r);
 	r->rx = q_rx_open(caps, cq, rq);
@@ -57,7 +60,10 @@ static uint32_t rnd(struct rig *r)
 
 /* ---- in ---- */
 
-struct kind { uint32_t len, hash, tag; uint8_t l3; };
+struct kind {
+	uint32_t len, hash, tag;
+	uint8_t l3;
+};
 
 static void make(struct cx_pkt *pkt, uint8_t *frame, const struct kind *k, uint8_t seed)
 {
@@ -90,12 +96,18 @@ static void expect(struct rig *r, struct q_cqe c)
 	r->want[r->n_want++] = c;
 }
 
-static bool is_striding(const struct rig *r) { return r->rx.rq->conf.striding; }
+static bool is_striding(const struct rig *r)
+{
+	return r->rx.rq->conf.striding;
+}
 
 static void expect_frame(struct rig *r, const struct cx_pkt *pkt)
 {
-	struct q_cqe c = { .byte_cnt = pkt->len, .hash = pkt->hash, .tag = pkt->flow_tag,
-			   .checksum = sum_of(pkt), .hdr_type = pkt->l3 == 4 ? 0x28 : 0x24,
+	struct q_cqe c = { .byte_cnt = pkt->len,
+			   .hash = pkt->hash,
+			   .tag = pkt->flow_tag,
+			   .checksum = sum_of(pkt),
+			   .hdr_type = pkt->l3 == 4 ? 0x28 : 0x24,
 			   .wqe_counter = r->rq->wq.head };
 	uint32_t strides = (pkt->len + 255) / 256;
 
@@ -103,9 +115,10 @@ static void expect_frame(struct rig *r, const struct cx_pkt *pkt)
 		c.byte_cnt |= strides << 16;
 		c.wqe_counter = r->rq->wq.stride;
 		if (strides > 64u - r->rq->wq.stride) {
-			expect(r, (struct q_cqe){ .byte_cnt = 0x80000000 |
-							      (64u - r->rq->wq.stride) << 16,
-						  .wqe_counter = r->rq->wq.stride });
+			expect(r,
+			       (struct q_cqe){ .byte_cnt = 0x80000000 |
+							   (64u - r->rq->wq.stride) << 16,
+					       .wqe_counter = r->rq->wq.stride });
 			c.wqe_counter = 0;
 		}
 	}
@@ -126,7 +139,10 @@ static void receive(struct rig *r, struct kind k)
 
 /* ---- out ---- */
 
-static bool carries_hash(const struct rig *r) { return r->rx.cq->conf.mini == HASH; }
+static bool carries_hash(const struct rig *r)
+{
+	return r->rx.cq->conf.mini == HASH;
+}
 
 static bool carries_sum(const struct rig *r)
 {
@@ -178,12 +194,14 @@ static struct kind any(struct rig *r, uint32_t variety)
 {
 	uint32_t pick = rnd(r);
 
-	return (struct kind){ .len = 62 + rnd(r) % 1400, .hash = rnd(r),
+	return (struct kind){ .len = 62 + rnd(r) % 1400,
+			      .hash = rnd(r),
 			      .tag = pick % variety ? 0 : 0xabcdef + pick % 3,
 			      .l3 = pick / 64 % variety ? 4 : 6 };
 }
 
-static void run_random(uint8_t layout, uint8_t mini, bool striding, uint32_t variety, unsigned laps)
+static void run_random(uint8_t layout, uint8_t mini, bool striding, uint32_t variety,
+		       unsigned laps)
 {
 	struct rig *r = open_rig(layout, mini, 8, striding);
 	unsigned all = 0;
@@ -339,7 +357,8 @@ static void test_limits(void **state)
 static void test_what_ends_a_session(void **state)
 {
 	static const struct kind odd[] = {
-		{ .len = 64, .hash = 1, .tag = 7, .l3 = 4 }, { .len = 64, .hash = 1, .l3 = 6 },
+		{ .len = 64, .hash = 1, .tag = 7, .l3 = 4 },
+		{ .len = 64, .hash = 1, .l3 = 6 },
 	};
 
 	(void)state;
@@ -366,11 +385,13 @@ static void test_what_does_not_end_a_session(void **state)
 	};
 
 	(void)state;
-	for (uint8_t mini = TAG_STRIDE; mini <= L34_STRIDE; mini += L34_STRIDE - TAG_STRIDE) {
+	for (uint8_t mini = TAG_STRIDE; mini <= L34_STRIDE;
+	     mini += L34_STRIDE - TAG_STRIDE) {
 		struct rig *r = open_rig(BASIC, mini, 8, false);
 
 		for (unsigned i = 0; i < 30; i++)
-			receive(r, i % 3 ? (struct kind){ .len = 64, .l3 = 4 } : odd[mini]);
+			receive(r,
+				i % 3 ? (struct kind){ .len = 64, .l3 = 4 } : odd[mini]);
 		step(r);
 		assert_int_equal(r->zip.titles, 1);
 		assert_int_equal(r->n_mini, 30);
@@ -384,7 +405,8 @@ static void test_filler_between(void **state)
 	for (uint8_t layout = BASIC; layout <= ENHANCED; layout++) {
 		struct rig *r = open_rig(layout, CSUM_STRIDE, 8, true);
 
-		for (unsigned i = 0; i < 300; i++) { /* 13 of five strides in 64 do not fit */
+		for (unsigned i = 0; i < 300;
+		     i++) { /* 13 of five strides in 64 do not fit */
 			receive(r, (struct kind){ .len = 1100, .hash = i, .l3 = 4 });
 			if (i % 50 == 49)
 				step(r);
@@ -400,7 +422,8 @@ static void test_filler_between(void **state)
 static void test_sender_on_the_same_queue(void **state)
 {
 	struct rig *r = open_rig(BASIC, HASH, 8, false);
-	struct d_sq *sq = d_sq(r->rx.d, &(struct d_sq_conf){ .log_size = 4, .cq = r->rx.cq });
+	struct d_sq *sq =
+		d_sq(r->rx.d, &(struct d_sq_conf){ .log_size = 4, .cq = r->rx.cq });
 	struct d_wqe w = d_wqe(sq, D_NOP_WQE, D_CE_ALWAYS);
 
 	(void)state;

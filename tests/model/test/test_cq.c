@@ -17,7 +17,8 @@ static struct rig open_rig(struct d_cq_conf conf)
 	struct rig r = { .d = d_open(NULL) };
 
 	r.cq = d_cq(r.d, &conf);
-	r.sq = d_sq(r.d, &(struct d_sq_conf){ .log_size = 6, .cq = r.cq, .user_index = 0x123456 });
+	r.sq = d_sq(r.d, &(struct d_sq_conf){
+				 .log_size = 6, .cq = r.cq, .user_index = 0x123456 });
 	return r;
 }
 
@@ -111,7 +112,9 @@ static void test_slot_must_be_invalid_before_use(void **state)
 	(void)state;
 	d_cqe_at(r.cq, 1)[63] = 0x01; /* wrong owner for lap 0, but opcode 0 */
 	nops(&r, 2);
-	d_assert_log(r.d, "cqe.opcode: entry 1 was not initialised to invalid: op_own is 0x01");
+	d_assert_log(
+		r.d,
+		"cqe.opcode: entry 1 was not initialised to invalid: op_own is 0x01");
 	assert_true(q_event(r.d, CX_EVENT_CQ_ERROR, r.cq->num));
 	assert_int_equal(d_cqe_at(r.cq, 1)[63], 0x01);
 	assert_int_equal(q_sq(r.sq)->state, CX_Q_ERR);
@@ -144,7 +147,8 @@ static void test_overrun(void **state)
 
 static void test_overrun_ignored(void **state)
 {
-	struct rig r = open_rig((struct d_cq_conf){ .log_size = 2, .overrun_ignore = true });
+	struct rig r =
+		open_rig((struct d_cq_conf){ .log_size = 2, .overrun_ignore = true });
 
 	(void)state;
 	nops(&r, 6);
@@ -180,7 +184,8 @@ static void test_inverted_owner_bit(void **state)
 		uint8_t op_own = d_cqe_at(r.cq, r.cq->ci)[63];
 
 		if (op_own >> 4 != 15 && (op_own & 1) != !(r.cq->ci >> 3 & 1))
-			d_cq_consume(r.cq, 1); /* right: never taken the wrong way round */
+			d_cq_consume(r.cq,
+				     1); /* right: never taken the wrong way round */
 	}
 	assert_int_equal(r.cq->ci, 8);
 	d_cq_consume(r.cq, 1); /* the ninth: one bit read the wrong way */

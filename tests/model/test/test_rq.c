@@ -10,8 +10,10 @@
 static struct q_rx open_rig(uint8_t log_size, uint8_t segs, uint32_t bytes)
 {
 	return q_rx_open(NULL, (struct d_cq_conf){ .log_size = 6 },
-			 (struct d_rq_conf){ .log_size = log_size, .segs = segs,
-					     .buf_bytes = bytes, .user_index = 0xabcdef });
+			 (struct d_rq_conf){ .log_size = log_size,
+					     .segs = segs,
+					     .buf_bytes = bytes,
+					     .user_index = 0xabcdef });
 }
 
 static void assert_clean(struct q_rx *rx)
@@ -62,7 +64,8 @@ static void test_over_segments(void **state)
 	uint16_t i = 0;
 
 	(void)state;
-	for (uint32_t len = 60; len <= 2000; len += len % 500 < 497 && len % 500 > 3 ? 7 : 1, i++) {
+	for (uint32_t len = 60; len <= 2000;
+	     len += len % 500 < 497 && len % 500 > 3 ? 7 : 1, i++) {
 		d_rq_post(rx.rq, 1);
 		q_rx_send(&rx, 1, len, len);
 		assert_got(&rx, i, len, len); /* its four buffers lie side by side */
@@ -70,8 +73,8 @@ static void test_over_segments(void **state)
 	assert_clean(&rx);
 }
 
-static void set_seg(const struct q_rx *rx, uint16_t wqe, unsigned seg, uint32_t bytes, uint32_t key,
-		    uint64_t addr)
+static void set_seg(const struct q_rx *rx, uint16_t wqe, unsigned seg, uint32_t bytes,
+		    uint32_t key, uint64_t addr)
 {
 	uint8_t *p = d_rq_wqe(rx->rq, wqe) + seg * 16;
 
@@ -138,7 +141,8 @@ static void test_out_of_buffer(void **state)
 	struct direct *d = d_open(NULL);
 	struct d_cq *cq = d_cq(d, &(struct d_cq_conf){ .log_size = 6 });
 	uint8_t counter = d_q_counter(d), frame[60];
-	struct d_rq *rq = d_rq(d, &(struct d_rq_conf){ .log_size = 2, .cq = cq, .counter = counter });
+	struct d_rq *rq = d_rq(
+		d, &(struct d_rq_conf){ .log_size = 2, .cq = cq, .counter = counter });
 
 	(void)state;
 	d_all_to(d, d_tir(d, rq->num));
@@ -148,7 +152,8 @@ static void test_out_of_buffer(void **state)
 	assert_int_equal(d_out_of_buffer(d, counter), 7);
 	d_rq_post(rq, 4);
 	for (int i = 0; i < 6; i++)
-		assert_int_equal(cx_rx(d->dev, frame, 60), i < 4 ? CX_RX_QUEUED : CX_RX_NO_BUFFER);
+		assert_int_equal(cx_rx(d->dev, frame, 60),
+				 i < 4 ? CX_RX_QUEUED : CX_RX_NO_BUFFER);
 	assert_int_equal(d_out_of_buffer(d, counter), 9);
 	assert_int_equal(d->log.n, 0);
 	d_close(d);
@@ -203,7 +208,8 @@ static void assert_dead(struct q_rx *rx, uint8_t syndrome, uint8_t vendor, uint1
 	q_assert_error(d_cq_poll(rx->cq),
 		       (struct q_error){ 14, syndrome, vendor, rx->rq->num, bad });
 	for (uint16_t i = (uint16_t)(bad + 1); i != rx->rq->pi; i++)
-		q_assert_error(d_cq_poll(rx->cq), (struct q_error){ 14, 5, 0xf9, rx->rq->num, i });
+		q_assert_error(d_cq_poll(rx->cq),
+			       (struct q_error){ 14, 5, 0xf9, rx->rq->num, i });
 	assert_null(d_cq_poll(rx->cq));
 	assert_true(q_event(rx->d, CX_EVENT_WQ_CATASTROPHIC, rx->rq->num));
 	assert_int_equal(q_rq(rx->rq)->state, CX_Q_ERR);
@@ -237,7 +243,8 @@ static void test_one_wrong_bit_in_the_key(void **state)
 
 static void test_keys_that_may_not(void **state)
 {
-	static const char *const why[] = { "key without local write", "another protection domain",
+	static const char *const why[] = { "key without local write",
+					   "another protection domain",
 					   "outside the key's range" };
 
 	(void)state;
@@ -245,10 +252,12 @@ static void test_keys_that_may_not(void **state)
 		struct q_rx rx = open_rig(2, 1, 128);
 		uint32_t pdn = i == 1 ? d_pd(rx.d) : rx.d->pdn, key;
 
-		assert_int_equal(cx_mkey_reg(rx.d->dev, rx.d->uid, pdn, rx.rq->mem.p, 0x1000, 100,
-					     i != 0, &key), 0);
+		assert_int_equal(cx_mkey_reg(rx.d->dev, rx.d->uid, pdn, rx.rq->mem.p,
+					     0x1000, 100, i != 0, &key),
+				 0);
 		d_rq_post(rx.rq, 4);
-		set_seg(&rx, 0, 0, 128, key, i == 2 ? 0x1025 : 0x1000); /* 0x1024 + 64 = its end */
+		set_seg(&rx, 0, 0, 128, key,
+			i == 2 ? 0x1025 : 0x1000); /* 0x1024 + 64 = its end */
 		receive_dead(&rx);
 		d_assert_log(rx.d, why[i]);
 		assert_dead(&rx, 4, 0x52, 0);
@@ -277,7 +286,9 @@ static void test_record_too_far(void **state)
 	d_rq_post(rx.rq, 4);
 	rx.rq->dbrec[0] = htobe32(5);
 	receive_dead(&rx);
-	d_assert_log(rx.d, "wq_dbrec.rcv: 0x00000005 is not within 4 entries of 0 (byte order?)");
+	d_assert_log(
+		rx.d,
+		"wq_dbrec.rcv: 0x00000005 is not within 4 entries of 0 (byte order?)");
 	q_assert_error(d_cq_poll(rx.cq), (struct q_error){ 14, 2, 0x68, rx.rq->num, 0 });
 	assert_null(d_cq_poll(rx.cq)); /* how much is posted, nobody knows */
 	q_rx_close(&rx);
@@ -307,7 +318,8 @@ static void test_posted_after_the_error(void **state)
 	d_rq_post(rx.rq, 2);
 	receive_dead(&rx);
 	for (uint16_t i = 1; i < 3; i++)
-		q_assert_error(d_cq_poll(rx.cq), (struct q_error){ 14, 5, 0xf9, rx.rq->num, i });
+		q_assert_error(d_cq_poll(rx.cq),
+			       (struct q_error){ 14, 5, 0xf9, rx.rq->num, i });
 	assert_null(d_cq_poll(rx.cq));
 	q_rx_close(&rx);
 }
@@ -322,7 +334,8 @@ static void test_error_by_command_and_recovery(void **state)
 	assert_got(&rx, 0, 60, 1);
 	assert_int_equal(d_rq_state(rx.rq, 1, 3), CX_ST_OK);
 	for (uint16_t i = 1; i < 3; i++)
-		q_assert_error(d_cq_poll(rx.cq), (struct q_error){ 14, 5, 0xf9, rx.rq->num, i });
+		q_assert_error(d_cq_poll(rx.cq),
+			       (struct q_error){ 14, 5, 0xf9, rx.rq->num, i });
 	receive_dead(&rx);
 	assert_int_equal(d_rq_state(rx.rq, 3, 0), CX_ST_OK);
 	rx.rq->pi = 0;
@@ -342,7 +355,8 @@ static void test_error_by_fault_script(void **state)
 
 	(void)state;
 	d_rq_post(rx.rq, 2);
-	snprintf(line, sizeof(line), "cqe type=rq num=%u syndrome=0x04 vendor=0x51", rx.rq->num);
+	snprintf(line, sizeof(line), "cqe type=rq num=%u syndrome=0x04 vendor=0x51",
+		 rx.rq->num);
 	d_fault(rx.d, line);
 	assert_dead(&rx, 4, 0x51, 0);
 	q_rx_close(&rx);
@@ -370,7 +384,10 @@ static void receive(struct q_rx *rx, const struct frame *f)
 	assert_int_equal(cx_rx(rx->d->dev, f->b, f->len), CX_RX_QUEUED);
 }
 
-struct tags { uint16_t outer, inner; bool strip; };
+struct tags {
+	uint16_t outer, inner;
+	bool strip;
+};
 
 static struct frame tagged(const struct tags *t)
 {
@@ -390,14 +407,15 @@ static struct frame tagged(const struct tags *t)
 static void test_vlan(void **state)
 {
 	static const struct tags tags[] = {
-		{ 0, 0, false }, { 0x8100, 0, true }, { 0x88a8, 0, false }, { 0x8100, 0x8100, true },
-		{ 0x88a8, 0x8100, false },
+		{ 0, 0, false },	  { 0x8100, 0, true },	     { 0x88a8, 0, false },
+		{ 0x8100, 0x8100, true }, { 0x88a8, 0x8100, false },
 	};
 
 	(void)state;
 	for (int vsd = 0; vsd < 2; vsd++) {
 		struct q_rx rx = q_rx_open(NULL, (struct d_cq_conf){ .log_size = 6 },
-					   (struct d_rq_conf){ .log_size = 3, .strip_vlan = !vsd });
+					   (struct d_rq_conf){ .log_size = 3,
+							       .strip_vlan = !vsd });
 
 		d_rq_post(rx.rq, 8);
 		for (uint16_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++) {
@@ -411,7 +429,8 @@ static void test_vlan(void **state)
 			assert_int_equal(cx_be16(cqe + 0x1e), gone ? 0xe123 : 0);
 			assert_int_equal(cx_be32(cqe + 0x2c), f.len - (gone ? 4 : 0));
 			assert_memory_equal(got, f.b, 12);
-			assert_memory_equal(got + 12, f.b + (gone ? 16 : 12), f.len - (gone ? 16 : 12));
+			assert_memory_equal(got + 12, f.b + (gone ? 16 : 12),
+					    f.len - (gone ? 16 : 12));
 		}
 		assert_clean(&rx);
 	}
@@ -437,13 +456,20 @@ static void test_scatter_fcs(void **state)
 
 	(void)state;
 	d_patch(d, CX_create_rq_in__ctx >> 16 >> 3, CX_rqc__scatter_fcs, 1);
-	assert_int_equal(d_try_rq(d, &(struct d_rq_conf){ .log_size = 6, .cq = rx.cq, .segs = 2,
-							  .buf_bytes = 97, .strip_vlan = true,
-							  .stay_reset = true }, &rx.rq), CX_ST_OK);
+	assert_int_equal(d_try_rq(d,
+				  &(struct d_rq_conf){ .log_size = 6,
+						       .cq = rx.cq,
+						       .segs = 2,
+						       .buf_bytes = 97,
+						       .strip_vlan = true,
+						       .stay_reset = true },
+				  &rx.rq),
+			 CX_ST_OK);
 	assert_int_equal(d_rq_state(rx.rq, 0, 1), CX_ST_OK);
 	d_all_to(d, d_tir(d, rx.rq->num));
 	d_rq_post(rx.rq, 64);
-	for (uint16_t i = 0; i < 60; i++) { /* the FCS before, over and behind the boundary */
+	for (uint16_t i = 0; i < 60;
+	     i++) { /* the FCS before, over and behind the boundary */
 		struct frame f = tagged(&(struct tags){ i & 1 ? 0x8100 : 0, 0, true });
 		uint32_t fcs, bytes;
 
@@ -475,7 +501,10 @@ static void test_header_types_and_flags(void **state)
 {
 	struct q_rx rx = q_rx_open(NULL, (struct d_cq_conf){ .log_size = 6 },
 				   (struct d_rq_conf){ .log_size = 4 });
-	struct { struct frame f; uint8_t type, ok; } c[16];
+	struct {
+		struct frame f;
+		uint8_t type, ok;
+	} c[16];
 	unsigned n = 0;
 
 	(void)state;
@@ -516,7 +545,9 @@ static void test_header_types_and_flags(void **state)
 		assert_int_equal(cqe[0x1d], c[i].type);
 		assert_int_equal(cqe[0x1c], c[i].ok);
 		assert_int_equal(cx_be16(cqe + 0x14),
-				 c[i].f.l3 ? slow_sum(c[i].f.b + c[i].f.l3, c[i].f.len - c[i].f.l3) : 0);
+				 c[i].f.l3 ? slow_sum(c[i].f.b + c[i].f.l3,
+						      c[i].f.len - c[i].f.l3)
+					   : 0);
 	}
 	assert_clean(&rx);
 }

@@ -36,21 +36,24 @@ static uint32_t create_rmp(struct rig *r)
 	CX_SET(wq, wq, dbr_umem_valid, 1);
 	CX_SET(wq, wq, dbr_umem_id, r->ring.num);
 	CX_SET(wq, wq, dbr_addr, 64);
-	assert_int_equal(d_cmd(r->d, D_CREATE_RMP, in, sizeof(in), out, sizeof(out)), CX_ST_OK);
+	assert_int_equal(d_cmd(r->d, D_CREATE_RMP, in, sizeof(in), out, sizeof(out)),
+			 CX_ST_OK);
 	return (uint32_t)CX_GET(create_rmp_out, out, rmpn);
 }
 
 static struct rig open_rig(void)
 {
 	struct rig r = { .d = d_open((const char *[]){ "hca.mem_rq_rmp=1",
-						       "hca.basic_cyclic_rcv_wqe=1", NULL }) };
+						       "hca.basic_cyclic_rcv_wqe=1",
+						       NULL }) };
 
 	r.cq = d_cq(r.d, &(struct d_cq_conf){ .log_size = 5 });
 	r.ring = d_umem(r.d, 128);
 	r.mem = d_mem(r.d, ENTRIES * BYTES);
 	r.rmpn = create_rmp(&r);
 	for (uint32_t i = 0; i < 2; i++)
-		r.rq[i] = d_rq(r.d, &(struct d_rq_conf){ .cq = r.cq, .rmpn = r.rmpn,
+		r.rq[i] = d_rq(r.d, &(struct d_rq_conf){ .cq = r.cq,
+							 .rmpn = r.rmpn,
 							 .user_index = 10 + i });
 	return r;
 }
@@ -67,7 +70,8 @@ static void post(struct rig *r, unsigned n)
 	cx_put_be32(r->ring.p + 64, r->posted);
 }
 
-static enum cx_rx_verdict receive(struct rig *r, unsigned queue, uint32_t len, uint32_t seed)
+static enum cx_rx_verdict receive(struct rig *r, unsigned queue, uint32_t len,
+				  uint32_t seed)
 {
 	uint8_t frame[1024];
 	struct cx_pkt pkt;

@@ -9,13 +9,16 @@
 #include <endian.h>
 #include <string.h>
 
-static struct q_rx open_rig(uint8_t log_size, uint8_t log_strides, uint8_t log_bytes, bool shift)
+static struct q_rx open_rig(uint8_t log_size, uint8_t log_strides, uint8_t log_bytes,
+			    bool shift)
 {
 	return q_rx_open((const char *[]){ "hca2.log_min_stride_wqe_sz=9", NULL },
 			 (struct d_cq_conf){ .log_size = 8 },
-			 (struct d_rq_conf){ .log_size = log_size, .striding = true,
+			 (struct d_rq_conf){ .log_size = log_size,
+					     .striding = true,
 					     .log_strides = log_strides,
-					     .log_stride_bytes = log_bytes, .two_byte_shift = shift,
+					     .log_stride_bytes = log_bytes,
+					     .two_byte_shift = shift,
 					     .user_index = 0x123456 });
 }
 
@@ -35,7 +38,10 @@ struct walk {
 	unsigned fillers;
 };
 
-static uint32_t strides(const struct q_rx *rx) { return 1u << rx->rq->conf.log_strides; }
+static uint32_t strides(const struct q_rx *rx)
+{
+	return 1u << rx->rq->conf.log_strides;
+}
 
 static uint32_t need(const struct q_rx *rx, uint32_t len)
 {
@@ -195,18 +201,23 @@ static void test_small_frame_still_fits(void **state)
 
 static void test_out_of_buffer(void **state)
 {
-	struct direct *d = d_open((const char *[]){ "hca2.log_min_stride_wqe_sz=9", NULL });
+	struct direct *d =
+		d_open((const char *[]){ "hca2.log_min_stride_wqe_sz=9", NULL });
 	struct d_cq *cq = d_cq(d, &(struct d_cq_conf){ .log_size = 6 });
 	uint8_t counter = d_q_counter(d), frame[60];
-	struct d_rq *rq = d_rq(d, &(struct d_rq_conf){ .log_size = 1, .cq = cq, .striding = true,
-						       .log_strides = 3, .counter = counter });
+	struct d_rq *rq = d_rq(d, &(struct d_rq_conf){ .log_size = 1,
+						       .cq = cq,
+						       .striding = true,
+						       .log_strides = 3,
+						       .counter = counter });
 
 	(void)state;
 	d_all_to(d, d_tir(d, rq->num));
 	q_frame(frame, 60, 1);
 	d_rq_post(rq, 2);
 	for (int i = 0; i < 20; i++)
-		assert_int_equal(cx_rx(d->dev, frame, 60), i < 16 ? CX_RX_QUEUED : CX_RX_NO_BUFFER);
+		assert_int_equal(cx_rx(d->dev, frame, 60),
+				 i < 16 ? CX_RX_QUEUED : CX_RX_NO_BUFFER);
 	assert_int_equal(d_out_of_buffer(d, counter), 4);
 	assert_int_equal(d->log.n, 0);
 	d_close(d);
@@ -229,7 +240,7 @@ static void test_frame_longer_than_a_wqe(void **state)
 	assert_int_equal(cx_rx(rx.d->dev, frame, 2049), CX_RX_DEAD);
 	cqe = d_cq_poll(rx.cq);
 	q_assert_error(cqe, (struct q_error){ 14, 1, 0x8e, rx.rq->num, 2 });
-	assert_int_equal(cx_be16(cqe + 2), 0);		  /* the WQE */
+	assert_int_equal(cx_be16(cqe + 2), 0);		 /* the WQE */
 	assert_int_equal(cx_be32(cqe + 0x2c), 6u << 16); /* the strides it gives back */
 	advance(&rx, &w, 6);
 	q_rx_send(&rx, 1, 2048, 2);
@@ -257,8 +268,9 @@ static void test_stride_count_off_by_one_bit(void **state)
 		for (uint16_t n = 0; n < 4; n++) {
 			const uint8_t *cqe = d_cq_poll(rx.cq);
 
-			q_assert_error(cqe, (struct q_error){ 14, n ? 5 : 2, n ? 0xf9 : 0x68,
-							      rx.rq->num, 0 });
+			q_assert_error(cqe,
+				       (struct q_error){ 14, n ? 5 : 2, n ? 0xf9 : 0x68,
+							 rx.rq->num, 0 });
 			assert_int_equal(cx_be16(cqe + 2), n);
 			assert_int_equal(cx_be32(cqe + 0x2c), 64u << 16);
 		}
@@ -282,7 +294,8 @@ static void test_one_wrong_bit_in_the_key(void **state)
 		cx_put_be32(key, cx_be32(key) ^ 1u << bit);
 		assert_int_equal(cx_rx(rx.d->dev, frame, 60), CX_RX_DEAD);
 		d_assert_log(rx.d, "wqe_data.lkey: 0x");
-		q_assert_error(d_cq_poll(rx.cq), (struct q_error){ 14, 4, 0x52, rx.rq->num, 1 });
+		q_assert_error(d_cq_poll(rx.cq),
+			       (struct q_error){ 14, 4, 0x52, rx.rq->num, 1 });
 		assert_null(d_cq_poll(rx.cq));
 		q_rx_close(&rx);
 	}
@@ -300,7 +313,8 @@ static void test_next_segment(void **state)
 		q_frame(frame, 60, 1);
 		d_rq_post(rx.rq, 1);
 		d_rq_wqe(rx.rq, 0)[byte] = 0x10;
-		assert_int_equal(cx_rx(rx.d->dev, frame, 60), index ? CX_RX_QUEUED : CX_RX_DEAD);
+		assert_int_equal(cx_rx(rx.d->dev, frame, 60),
+				 index ? CX_RX_QUEUED : CX_RX_DEAD);
 		if (!index)
 			d_assert_log(rx.d, "wqe_next: 0x");
 		q_rx_close(&rx);
@@ -324,8 +338,9 @@ static void vpp_wqe(const struct d_rq *rq, unsigned wqe, const struct d_mem *mem
 		cx_put_be32(seg + 4, mem->key);
 		/* buffers from the end, so that strides do not lie side by side */
 		if (i < VPP_STRIDES)
-			cx_put_be64(seg + 8, mem->iova + mem->len -
-						     (wqe * VPP_STRIDES + i + 1) * UINT64_C(4096));
+			cx_put_be64(seg + 8,
+				    mem->iova + mem->len -
+					    (wqe * VPP_STRIDES + i + 1) * UINT64_C(4096));
 	}
 }
 
@@ -340,10 +355,14 @@ static void test_segment_per_stride(void **state)
 
 	(void)state;
 	cx_mtu_set(d->dev, 9200);
-	d_patch(d, wq, CX_wq__log_wq_stride, 8); /* 256 bytes instead of 32: 4 WQEs, not 32 */
+	d_patch(d, wq, CX_wq__log_wq_stride,
+		8); /* 256 bytes instead of 32: 4 WQEs, not 32 */
 	d_patch(d, wq, CX_wq__log_wq_sz, 2);
-	rq = d_rq(d, &(struct d_rq_conf){ .log_size = 5, .cq = cq, .striding = true,
-					  .log_strides = 3, .log_stride_bytes = 11 });
+	rq = d_rq(d, &(struct d_rq_conf){ .log_size = 5,
+					  .cq = cq,
+					  .striding = true,
+					  .log_strides = 3,
+					  .log_stride_bytes = 11 });
 	d_all_to(d, d_tir(d, rq->num));
 	for (unsigned i = 0; i < 4; i++)
 		vpp_wqe(rq, i, &mem);
@@ -354,7 +373,8 @@ static void test_segment_per_stride(void **state)
 		assert_int_equal(cx_be32(d_cq_poll(cq) + 0x2c), 4u << 16 | 8000);
 		for (unsigned s = 0; s < 4; s++)
 			assert_memory_equal(mem.p + mem.len - (n * 4 + s + 1) * 4096,
-					    frame + s * VPP_BYTES, s < 3 ? 2048 : 8000 - 3 * 2048);
+					    frame + s * VPP_BYTES,
+					    s < 3 ? 2048 : 8000 - 3 * 2048);
 	}
 	assert_int_equal(d->log.n, 0);
 	d_close(d);

@@ -22,7 +22,10 @@ static struct rig open_sized(uint8_t log_sq, uint8_t log_cq)
 	return r;
 }
 
-static struct rig open_rig(void) { return open_sized(6, 6); }
+static struct rig open_rig(void)
+{
+	return open_sized(6, 6);
+}
 
 static void post(struct rig *r, struct d_wqe *w)
 {
@@ -37,7 +40,8 @@ static void add_ptr(struct rig *r, struct d_wqe *w, uint32_t at, uint32_t len)
 }
 
 /* The @n-th frame on the wire is @len bytes that start with @bytes of @p and go on as zeroes. */
-static void assert_frame(const struct rig *r, unsigned n, const uint8_t *p, uint32_t bytes)
+static void assert_frame(const struct rig *r, unsigned n, const uint8_t *p,
+			 uint32_t bytes)
 {
 	const struct d_frame *f;
 	uint32_t len = bytes < 60 ? 60 : bytes;
@@ -155,7 +159,9 @@ static void test_inline_data_segments(void **state)
 
 static void test_vlan_insert(void **state)
 {
-	static const struct { uint16_t type, tpid; } kind[] = { { 0x8000, 0x8100 }, { 0x8001, 0x88a8 } };
+	static const struct {
+		uint16_t type, tpid;
+	} kind[] = { { 0x8000, 0x8100 }, { 0x8001, 0x88a8 } };
 	struct rig r = open_rig();
 
 	(void)state;
@@ -386,7 +392,8 @@ static void test_one_completion_for_many(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 1000; i++) {
-		struct d_wqe w = d_wqe(r.sq, D_NOP_WQE, i % 32 == 31 ? D_CE_ALWAYS : D_CE_FIRST_ERROR);
+		struct d_wqe w = d_wqe(r.sq, D_NOP_WQE,
+				       i % 32 == 31 ? D_CE_ALWAYS : D_CE_FIRST_ERROR);
 
 		post(&r, &w);
 		if (i % 32 == 31)
@@ -406,7 +413,8 @@ static void test_timestamp_formats(void **state)
 	for (uint8_t format = 0; format < 3; format++) {
 		struct direct *d = d_open(NULL);
 		struct d_cq *cq = d_cq(d, &(struct d_cq_conf){ .log_size = 2 });
-		struct d_sq *sq = d_sq(d, &(struct d_sq_conf){ .log_size = 2, .cq = cq,
+		struct d_sq *sq = d_sq(d, &(struct d_sq_conf){ .log_size = 2,
+							       .cq = cq,
 							       .ts_format = format });
 		struct d_wqe w;
 
@@ -434,7 +442,8 @@ static void test_oversize_is_dropped_and_counted(void **state)
 		d_wqe_eth(&w, NULL, 0);
 		add_ptr(&r, &w, 0, len);
 		post(&r, &w);
-		assert_int_equal(d_cq_poll(r.cq)[63] >> 4, 0); /* a success all the same */
+		assert_int_equal(d_cq_poll(r.cq)[63] >> 4,
+				 0); /* a success all the same */
 	}
 	assert_int_equal(r.d->wire.n, 3);
 	assert_int_equal(cx_stats(r.d->dev)->tx_oversize, 2);
@@ -479,7 +488,8 @@ static void test_reset_forgets_the_old_record(void **state)
 	assert_int_equal(d_sq_state(r.sq, 1, 0), CX_ST_OK);
 	assert_int_equal(d_sq_state(r.sq, 0, 1), CX_ST_OK);
 	d_cq_consume(r.cq, 3);
-	w = d_wqe(other, D_NOP_WQE, D_CE_ALWAYS); /* rings the page: the old record still says 3 */
+	w = d_wqe(other, D_NOP_WQE,
+		  D_CE_ALWAYS); /* rings the page: the old record still says 3 */
 	d_sq_put(other, &w);
 	d_sq_ring(other);
 	d_run(r.d);

@@ -29,7 +29,10 @@ static struct rig open_with(struct d_sq_conf conf)
 	return r;
 }
 
-static struct rig open_rig(void) { return open_with((struct d_sq_conf){ .min_inline = 0 }); }
+static struct rig open_rig(void)
+{
+	return open_with((struct d_sq_conf){ .min_inline = 0 });
+}
 
 static void ring(struct rig *r)
 {
@@ -45,12 +48,14 @@ static void put_nop(struct rig *r, uint8_t ce)
 }
 
 /* The error, then a flush error for each of the @n WQEs posted behind it, then silence. */
-static void assert_failed(struct rig *r, uint8_t syndrome, uint8_t opcode, uint16_t bad, unsigned n)
+static void assert_failed(struct rig *r, uint8_t syndrome, uint8_t opcode, uint16_t bad,
+			  unsigned n)
 {
 	static const uint8_t vendor[] = { [1] = 0x8e, [2] = 0x68, [4] = 0x52, [5] = 0xf9 };
 	const uint8_t *cqe = d_cq_poll(r->cq);
 
-	q_assert_error(cqe, (struct q_error){ 13, syndrome, vendor[syndrome], r->sq->num, bad });
+	q_assert_error(cqe, (struct q_error){ 13, syndrome, vendor[syndrome], r->sq->num,
+					      bad });
 	assert_int_equal(cqe[0x38], opcode);
 	assert_int_equal(cx_be32(cqe + 0x20), r->sq->conf.user_index);
 	for (unsigned i = 0; i < n; i++)
@@ -80,12 +85,14 @@ static const struct spoil spoils[] = {
 	{ "wqe_ctrl.index: 0x3, expected 0x2", D_SEND, 2, AT(CTRL + 8, 16, 3) },
 	{ "wqe_ctrl.index: 0x102, expected 0x2", D_NOP_WQE, 2, AT(CTRL + 8, 16, 0x102) },
 	{ "wqe_ctrl.opmod: 0x1, expected 0x0", D_SEND, 2, AT(CTRL + 0, 8, 1) },
-	{ "wqe_ctrl.opmod: 0x1, expected 0x0", 0x0e, 2, AT(CTRL + 0, 8, 1) }, /* CX-4 Lx MPW */
-	{ "wqe_ctrl.opcode: 0x0f is unknown", 0x0f, 2, AT(0, 0, 0) },	      /* WAIT */
-	{ "wqe_ctrl.opcode: 0x17 is unknown", 0x17, 2, AT(0, 0, 0) },	      /* SEND_EN */
-	{ "wqe_ctrl.opcode: 0x25 is unknown", 0x25, 2, AT(0, 0, 0) },	      /* UMR */
-	{ "wqe_ctrl.opcode: 0x08 is unknown", 0x08, 2, AT(0, 0, 0) },	      /* RDMA WRITE */
-	{ "wqe_eth.inline_hdr_sz: 0 bytes hold no TCP or UDP", 0x0e, 2, AT(ETH + 50, 14, 100) },
+	{ "wqe_ctrl.opmod: 0x1, expected 0x0", 0x0e, 2,
+	  AT(CTRL + 0, 8, 1) },					      /* CX-4 Lx MPW */
+	{ "wqe_ctrl.opcode: 0x0f is unknown", 0x0f, 2, AT(0, 0, 0) }, /* WAIT */
+	{ "wqe_ctrl.opcode: 0x17 is unknown", 0x17, 2, AT(0, 0, 0) }, /* SEND_EN */
+	{ "wqe_ctrl.opcode: 0x25 is unknown", 0x25, 2, AT(0, 0, 0) }, /* UMR */
+	{ "wqe_ctrl.opcode: 0x08 is unknown", 0x08, 2, AT(0, 0, 0) }, /* RDMA WRITE */
+	{ "wqe_eth.inline_hdr_sz: 0 bytes hold no TCP or UDP", 0x0e, 2,
+	  AT(ETH + 50, 14, 100) },
 	{ "wqe_ctrl.qpn: 0x7fffff, expected", D_SEND, 2, AT(CTRL + 32, 24, 0x7fffff) },
 	{ "wqe_ctrl.reserved_at_38", D_SEND, 2, AT(CTRL + 56, 1, 1) },
 	{ "wqe_ctrl.reserved_at_38", D_SEND, 2, AT(CTRL + 57, 1, 1) },
@@ -106,29 +113,38 @@ static const struct spoil spoils[] = {
 	{ "wqe_eth.reserved_at_24", D_SEND, 2, AT(ETH + 36, 4, 8) },
 	{ "wqe_eth.swp_flags: 0x10 is set", D_SEND, 2, AT(ETH + 40, 8, 0x10) },
 	{ "wqe_eth.reserved_at_30", D_SEND, 2, AT(ETH + 48, 2, 1) },
-	{ "wqe_eth.mss: 0x64 does not go with the opcode", D_SEND, 2, AT(ETH + 50, 14, 100) },
-	{ "wqe_eth.mss: 0x64 does not go with the opcode", D_MPSW, 2, AT(ETH + 50, 14, 100) },
+	{ "wqe_eth.mss: 0x64 does not go with the opcode", D_SEND, 2,
+	  AT(ETH + 50, 14, 100) },
+	{ "wqe_eth.mss: 0x64 does not go with the opcode", D_MPSW, 2,
+	  AT(ETH + 50, 14, 100) },
 	{ "wqe_eth.mss: 0x0 does not go with the opcode", 0x0e, 2, AT(0, 0, 0) },
 	{ "wqe_eth.insert_trailer", D_SEND, 2, AT(ETH + 97, 1, 1) },
 	{ "wqe_eth.reserved_at_61", D_SEND, 2, AT(ETH + 98, 4, 1) },
-	{ "wqe_eth.reserved_at_61", D_SEND, 2, AT(ETH + 112, 16, 1) }, /* start bytes, size 0 */
+	{ "wqe_eth.reserved_at_61", D_SEND, 2,
+	  AT(ETH + 112, 16, 1) }, /* start bytes, size 0 */
 	{ "wqe_eth.reserved_at_61", D_SEND, 2, AT(ETH + 96, 16, 0x8002) }, /* VLAN type */
 	{ "wqe_eth.inline_hdr_sz: 0x13 does not fit", D_SEND, 1, AT(ETH + 102, 10, 19) },
 	{ "wqe_eth.inline_hdr_sz: 0x12 or VLAN", D_MPSW, 2, AT(ETH + 102, 10, 18) },
 	{ "wqe_eth.inline_hdr_sz: 0x0 or VLAN", D_MPSW, 2, AT(ETH + 96, 1, 1) },
 	/* data segments */
-	{ "wqe_data.byte_cnt: 0x0 is a segment of no bytes", D_SEND, 1, AT(DATA + 1, 31, 0) },
-	{ "wqe_data.byte_cnt: 0x0 is a segment of no bytes", D_MPSW, 1, AT(DATA + 1, 31, 0) },
-	{ "wqe_data.byte_cnt: 0xd bytes are no Ethernet frame", D_SEND, 1, AT(DATA + 1, 31, 13) },
-	{ "wqe_data.byte_cnt: 0xd bytes are no Ethernet frame", D_MPSW, 1, AT(DATA + 1, 31, 13) },
+	{ "wqe_data.byte_cnt: 0x0 is a segment of no bytes", D_SEND, 1,
+	  AT(DATA + 1, 31, 0) },
+	{ "wqe_data.byte_cnt: 0x0 is a segment of no bytes", D_MPSW, 1,
+	  AT(DATA + 1, 31, 0) },
+	{ "wqe_data.byte_cnt: 0xd bytes are no Ethernet frame", D_SEND, 1,
+	  AT(DATA + 1, 31, 13) },
+	{ "wqe_data.byte_cnt: 0xd bytes are no Ethernet frame", D_MPSW, 1,
+	  AT(DATA + 1, 31, 13) },
 	{ "wqe_data.byte_cnt: 0x10001 makes the message too long", D_SEND, 1,
 	  AT(DATA + 1, 31, 65537) },
 	{ "wqe_data.byte_cnt: 0x7fffffff makes the message too long", D_MPSW, 1,
 	  AT(DATA + 1, 31, 0x7fffffff) },
 	{ "wqe_inline.byte_cnt: 0x80000000 is a segment of no bytes", D_SEND, 1,
 	  AT(DATA + 0, 32, 0x80000000) },
-	{ "wqe_inline.byte_cnt: 0x8000000d does not fit", D_SEND, 1, AT(DATA + 0, 32, 0x8000000d) },
-	{ "wqe_inline.byte_cnt: 0x8000000d does not fit", D_MPSW, 1, AT(DATA + 0, 32, 0x8000000d) },
+	{ "wqe_inline.byte_cnt: 0x8000000d does not fit", D_SEND, 1,
+	  AT(DATA + 0, 32, 0x8000000d) },
+	{ "wqe_inline.byte_cnt: 0x8000000d does not fit", D_MPSW, 1,
+	  AT(DATA + 0, 32, 0x8000000d) },
 	{ "wqe_inline.byte_cnt: 0x8000040c has reserved bits", D_SEND, 1,
 	  AT(DATA + 0, 32, 0x8000040c) },
 	{ "wqe_data.lkey: 0x0 for", D_SEND, 4, AT(DATA + 32, 32, 0) },
@@ -231,16 +247,24 @@ static void test_one_wrong_bit_in_the_key(void **state)
 
 static void test_range_of_the_key(void **state)
 {
-	static const struct { int64_t at; uint32_t len; bool good; } cases[] = {
-		{ (1 << 17) - 64, 64, true }, { (1 << 17) - 64, 65, false }, { -1, 64, false },
-		{ 0, 1400, true }, { (1 << 17), 64, false },
+	static const struct {
+		int64_t at;
+		uint32_t len;
+		bool good;
+	} cases[] = {
+		{ (1 << 17) - 64, 64, true },
+		{ (1 << 17) - 64, 65, false },
+		{ -1, 64, false },
+		{ 0, 1400, true },
+		{ (1 << 17), 64, false },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct rig r = open_rig();
 
-		send_with_key(&r, r.mem.key, r.mem.iova + (uint64_t)cases[i].at, cases[i].len);
+		send_with_key(&r, r.mem.key, r.mem.iova + (uint64_t)cases[i].at,
+			      cases[i].len);
 		assert_int_equal(r.d->wire.n, cases[i].good);
 		if (!cases[i].good)
 			assert_failed(&r, 4, D_SEND, 0, 0);
@@ -254,7 +278,8 @@ static void test_key_of_another_domain(void **state)
 	uint32_t pdn = d_pd(r.d), key;
 
 	(void)state;
-	assert_int_equal(cx_mkey_reg(r.d->dev, r.d->uid, pdn, r.mem.p, 0x1000, 4096, 1, &key), 0);
+	assert_int_equal(
+		cx_mkey_reg(r.d->dev, r.d->uid, pdn, r.mem.p, 0x1000, 4096, 1, &key), 0);
 	send_with_key(&r, key, 0x1000, 64);
 	d_assert_log(r.d, "key of another protection domain");
 	assert_failed(&r, 4, D_SEND, 0, 0);
@@ -296,8 +321,10 @@ static void test_record_too_far(void **state)
 			assert_int_equal(r.d->log.n, 0);
 			assert_int_equal(q_sq(r.sq)->wq.head, 64);
 		} else {
-			d_assert_log(r.d, "wq_dbrec.snd: 0x00000041 is not within 64 blocks of 0 "
-					  "(byte order?)");
+			d_assert_log(
+				r.d,
+				"wq_dbrec.snd: 0x00000041 is not within 64 blocks of 0 "
+				"(byte order?)");
 			q_assert_error(d_cq_poll(r.cq),
 				       (struct q_error){ 13, 2, 0x68, r.sq->num, 0 });
 		}
@@ -330,7 +357,8 @@ static void send_inline(struct rig *r, uint32_t bytes)
 	memcpy(r->mem.p, frame, sizeof(frame));
 	d_wqe_eth(&w, frame, bytes);
 	if (bytes < sizeof(frame))
-		d_wqe_ptr(&w, r->mem.key, r->mem.iova + bytes, (uint32_t)sizeof(frame) - bytes);
+		d_wqe_ptr(&w, r->mem.key, r->mem.iova + bytes,
+			  (uint32_t)sizeof(frame) - bytes);
 	d_sq_put(r->sq, &w);
 	ring(r);
 }
@@ -343,7 +371,8 @@ static void test_min_inline(void **state)
 	(void)state;
 	for (uint8_t mode = 1; mode < 4; mode++) {
 		for (uint32_t less = 0; less < 2; less++) {
-			struct rig r = open_with((struct d_sq_conf){ .min_inline = mode });
+			struct rig r =
+				open_with((struct d_sq_conf){ .min_inline = mode });
 
 			send_inline(&r, need[mode] - less);
 			assert_int_equal(r.d->wire.n, !less);
@@ -408,7 +437,8 @@ static void test_flush_by_completion_mode(void **state)
 	assert_int_equal(d_cq_poll(r.cq)[63] >> 4, 0);
 	q_assert_error(d_cq_poll(r.cq), (struct q_error){ 13, 2, 0x68, r.sq->num, 1 });
 	for (uint16_t i = 3; i < 6; i++)
-		q_assert_error(d_cq_poll(r.cq), (struct q_error){ 13, 5, 0xf9, r.sq->num, i });
+		q_assert_error(d_cq_poll(r.cq),
+			       (struct q_error){ 13, 5, 0xf9, r.sq->num, i });
 	assert_null(d_cq_poll(r.cq));
 	put_nop(&r, D_CE_ALWAYS); /* posted later: flushed, too */
 	put_nop(&r, D_CE_FIRST_ERROR);
@@ -440,7 +470,8 @@ static void test_flush_long_wqes(void **state)
 	ring(&r);
 	q_assert_error(d_cq_poll(r.cq), (struct q_error){ 13, 2, 0x68, r.sq->num, 0 });
 	for (unsigned i = 0; i < 3; i++)
-		q_assert_error(d_cq_poll(r.cq), (struct q_error){ 13, 5, 0xf9, r.sq->num, at[i] });
+		q_assert_error(d_cq_poll(r.cq),
+			       (struct q_error){ 13, 5, 0xf9, r.sq->num, at[i] });
 	assert_null(d_cq_poll(r.cq));
 	assert_int_equal(q_sq(r.sq)->wq.head, r.sq->pi);
 	d_close(r.d);
@@ -471,7 +502,8 @@ static void test_error_by_fault_script(void **state)
 	put_nop(&r, D_CE_ALWAYS);
 	ring(&r);
 	assert_non_null(d_cq_poll(r.cq));
-	snprintf(line, sizeof(line), "cqe type=sq num=%u syndrome=0x22 vendor=0x77", r.sq->num);
+	snprintf(line, sizeof(line), "cqe type=sq num=%u syndrome=0x22 vendor=0x77",
+		 r.sq->num);
 	d_fault(r.d, line);
 	q_assert_error(d_cq_poll(r.cq), (struct q_error){ 13, 0x22, 0x77, r.sq->num, 1 });
 	assert_null(d_cq_poll(r.cq));
@@ -490,7 +522,8 @@ static void test_recovery(void **state)
 		put_nop(&r, D_CE_FIRST_ERROR);
 		r.sq->ring[3] = 0x3f;
 		ring(&r);
-		q_assert_error(d_cq_poll(r.cq), (struct q_error){ 13, 2, 0x68, r.sq->num, 0 });
+		q_assert_error(d_cq_poll(r.cq),
+			       (struct q_error){ 13, 2, 0x68, r.sq->num, 0 });
 		assert_int_equal(d_sq_state(r.sq, 3, 0), CX_ST_OK);
 		assert_int_equal(d_sq_state(r.sq, 0, 1), CX_ST_OK);
 		r.sq->pi = 0;

@@ -61,9 +61,11 @@ static void assert_ip4_sum(const uint8_t *ip)
 }
 
 /* @bytes of layer 4 behind an IP header at @ip. */
-static void assert_l4_sum(const uint8_t *ip, const uint8_t *l4, uint8_t proto, uint32_t bytes)
+static void assert_l4_sum(const uint8_t *ip, const uint8_t *l4, uint8_t proto,
+			  uint32_t bytes)
 {
-	uint32_t sum = ip[0] >> 4 == 4 ? add_bytes(0, ip + 12, 8) : add_bytes(0, ip + 8, 32);
+	uint32_t sum = ip[0] >> 4 == 4 ? add_bytes(0, ip + 12, 8)
+				       : add_bytes(0, ip + 8, 32);
 
 	sum = add_bytes(sum + proto + bytes, l4, bytes);
 	assert_int_equal(sum, 0xffff);
@@ -71,7 +73,10 @@ static void assert_l4_sum(const uint8_t *ip, const uint8_t *l4, uint8_t proto, u
 
 /* ---- one frame ---- */
 
-struct shape { uint8_t ip, proto; unsigned tags, options, ext; };
+struct shape {
+	uint8_t ip, proto;
+	unsigned tags, options, ext;
+};
 
 static void build(struct frame *f, const struct shape *s, uint32_t payload)
 {
@@ -91,10 +96,14 @@ static void build(struct frame *f, const struct shape *s, uint32_t payload)
 	frame_finish(f);
 }
 
-static uint32_t sum_at(const struct frame *f) { return f->l4 + (f->proto == 6 ? 16 : 6); }
+static uint32_t sum_at(const struct frame *f)
+{
+	return f->l4 + (f->proto == 6 ? 16 : 6);
+}
 
 /* Sends @f with garbage in its checksums and the flags, by SEND or by multi-packet. */
-static const uint8_t *sent(struct rig *r, const struct frame *f, uint8_t flags, uint8_t opcode)
+static const uint8_t *sent(struct rig *r, const struct frame *f, uint8_t flags,
+			   uint8_t opcode)
 {
 	struct d_wqe w = d_wqe(r->sq, opcode, D_CE_ERROR);
 
@@ -127,9 +136,9 @@ static void assert_sums(const struct frame *f, const uint8_t *got, uint8_t flags
 static void test_every_shape(void **state)
 {
 	static const struct shape shapes[] = {
-		{ 4, 17, 0, 0, 0 }, { 4, 6, 0, 0, 0 }, { 6, 17, 0, 0, 0 },  { 6, 6, 0, 0, 0 },
-		{ 4, 17, 1, 0, 0 }, { 6, 6, 2, 0, 0 }, { 4, 6, 0, 12, 0 }, { 6, 17, 0, 0, 8 },
-		{ 6, 6, 1, 0, 24 },
+		{ 4, 17, 0, 0, 0 }, { 4, 6, 0, 0, 0 },	{ 6, 17, 0, 0, 0 },
+		{ 6, 6, 0, 0, 0 },  { 4, 17, 1, 0, 0 }, { 6, 6, 2, 0, 0 },
+		{ 4, 6, 0, 12, 0 }, { 6, 17, 0, 0, 8 }, { 6, 6, 1, 0, 24 },
 	};
 	static const uint8_t opcodes[] = { D_SEND, D_MPSW };
 	struct rig r = open_rig(NULL);
@@ -137,12 +146,15 @@ static void test_every_shape(void **state)
 	(void)state;
 	for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++) {
 		for (unsigned flags = 0; flags < 256; flags += L3) {
-			for (uint32_t payload = 0; payload < 70; payload += 1 + (payload > 20) * 13) {
+			for (uint32_t payload = 0; payload < 70;
+			     payload += 1 + (payload > 20) * 13) {
 				for (int o = 0; o < 2; o++) {
 					struct frame f;
 
 					build(&f, &shapes[s], payload);
-					assert_sums(&f, sent(&r, &f, (uint8_t)flags, opcodes[o]),
+					assert_sums(&f,
+						    sent(&r, &f, (uint8_t)flags,
+							 opcodes[o]),
 						    (uint8_t)flags);
 				}
 			}
@@ -270,7 +282,8 @@ static void post_lso(struct rig *r, const struct frame *h, uint16_t mss, uint32_
 	w.b[16 + 4] = L3 | L4;
 	cx_put_be16(w.b + 16 + 6, mss);
 	for (uint32_t at = 0; at < bytes; at += 30000)
-		d_wqe_ptr(&w, r->mem.key, r->mem.iova + at, bytes - at < 30000 ? bytes - at : 30000);
+		d_wqe_ptr(&w, r->mem.key, r->mem.iova + at,
+			  bytes - at < 30000 ? bytes - at : 30000);
 	post(r, &w);
 }
 
@@ -286,8 +299,8 @@ static void assert_lengths(const struct frame *h, const uint8_t *got, uint32_t l
 		assert_int_equal(cx_be16(got + h->l4 + 4), len - h->l4);
 }
 
-static void assert_numbers(const struct frame *h, const uint8_t *got, unsigned piece, uint32_t at,
-			   bool last)
+static void assert_numbers(const struct frame *h, const uint8_t *got, unsigned piece,
+			   uint32_t at, bool last)
 {
 	uint8_t flags = h->b[h->l4 + 13];
 
@@ -297,13 +310,14 @@ static void assert_numbers(const struct frame *h, const uint8_t *got, unsigned p
 		return;
 	assert_int_equal(cx_be32(got + h->l4 + 4), (uint32_t)(0xffffff00 + at));
 	if (!last)
-		flags &= (uint8_t)~(FIN | PSH);
+		flags &= (uint8_t) ~(FIN | PSH);
 	if (piece)
 		flags &= (uint8_t)~CWR;
 	assert_int_equal(got[h->l4 + 13], flags);
 }
 
-static void assert_pieces(const struct rig *r, const struct frame *h, uint32_t mss, uint32_t bytes)
+static void assert_pieces(const struct rig *r, const struct frame *h, uint32_t mss,
+			  uint32_t bytes)
 {
 	unsigned n = 0;
 
@@ -328,8 +342,8 @@ static void assert_pieces(const struct rig *r, const struct frame *h, uint32_t m
 static void test_lso(void **state)
 {
 	static const struct shape shapes[] = {
-		{ 4, 6, 0, 0, 0 }, { 6, 6, 0, 0, 0 }, { 4, 17, 0, 0, 0 }, { 6, 17, 1, 0, 0 },
-		{ 4, 6, 2, 8, 0 }, { 6, 6, 0, 0, 16 },
+		{ 4, 6, 0, 0, 0 },  { 6, 6, 0, 0, 0 }, { 4, 17, 0, 0, 0 },
+		{ 6, 17, 1, 0, 0 }, { 4, 6, 2, 8, 0 }, { 6, 6, 0, 0, 16 },
 	};
 	static const uint32_t sizes[] = { 1, 99, 100, 101, 1000, 1460, 4000, 65000 };
 	static const uint16_t mss[] = { 1, 100, 1400 };
@@ -352,7 +366,8 @@ static void test_lso(void **state)
 	assert_clean(&r);
 }
 
-static void refuse_lso(struct rig r, struct frame h, uint16_t mss, uint32_t bytes, const char *log)
+static void refuse_lso(struct rig r, struct frame h, uint16_t mss, uint32_t bytes,
+		       const char *log)
 {
 	post_lso(&r, &h, mss, bytes);
 	d_assert_log(r.d, log);
@@ -374,7 +389,8 @@ static void test_lso_refused(void **state)
 		   "wqe_ctrl.opcode: 14 is LSO: not in the capabilities");
 	refuse_lso(open_rig((const char *[]){ "eth.max_lso_cap=12", NULL }), h, 100, 4097,
 		   "wqe_data.byte_cnt: 4097 bytes: more than max_lso_cap");
-	refuse_lso(open_rig(NULL), longer, 100, 1000, "do not end with the TCP or UDP header");
+	refuse_lso(open_rig(NULL), longer, 100, 1000,
+		   "do not end with the TCP or UDP header");
 	refuse_lso(open_rig(NULL), shorter, 100, 1000, "hold no TCP or UDP header");
 	refuse_lso(open_rig(NULL), other, 100, 1000, "hold no TCP or UDP header");
 	refuse_lso(open_rig(NULL), h, 100, 0, "wqe_data.byte_cnt: 0 bytes to cut");
