@@ -7,7 +7,7 @@
  *   route show                     ->  {"dst":"10.0.0.0/8",...}
  *                                      {"dst":"192.0.2.0/24",...}
  *                                      {"status":"ok"}
- *   route add 10/8 zz              ->  {"status":"error","error":{"code":"EINVAL","message":"..."}}
+ *   route add 10/8 zz              ->  {"status":"error","error":{"code":"EINVAL","message":"...","hint":"..."}}
  *
  * `begin` opens a batch: every following line is answered, staged, and seen by no
  * packet until `commit`; `abort`, or the end of the connection, gives it up.

@@ -55,6 +55,9 @@ int fib_nh_get(struct fib *fib, const struct fib_nh *nh, uint32_t *ret);
 void fib_nh_ref(struct fib *fib, uint32_t index);
 void fib_nh_put(struct fib *fib, uint32_t index); /* reused only after a grace period */
 const struct fib_nh *fib_nh_at(const struct fib *fib, uint32_t index);
+/* Every next hop in use, in ascending index; stops when @fn returns false. */
+void fib_nh_each(const struct fib *fib,
+		 bool (*fn)(void *arg, uint32_t index, const struct fib_nh *nh), void *arg);
 /* Changes a next hop under every route that uses it (MAC or port changed). */
 int fib_nh_set(struct fib *fib, uint32_t index, const struct fib_nh *nh);
 

@@ -60,7 +60,7 @@ void fwd_worker_set_port(struct fwd_worker *w, unsigned port, const struct fwd_p
 			w->n_ports = i + 1;
 }
 
-static void wake(struct fwd_worker *w)
+void fwd_worker_wake(struct fwd_worker *w)
 {
 	uint64_t one = 1;
 
@@ -116,7 +116,7 @@ void fwd_worker_stop(struct fwd_worker *w)
 	pthread_mutex_lock(&w->lock);
 	pthread_cond_broadcast(&w->changed);
 	pthread_mutex_unlock(&w->lock);
-	wake(w);
+	fwd_worker_wake(w);
 	pthread_join(w->thread, NULL);
 	w->started = false;
 }
@@ -124,7 +124,7 @@ void fwd_worker_stop(struct fwd_worker *w)
 void fwd_worker_pause(struct fwd_worker *w)
 {
 	atomic_store(&w->pause, true);
-	wake(w);
+	fwd_worker_wake(w);
 	pthread_mutex_lock(&w->lock);
 	while (w->started && !w->paused)
 		pthread_cond_wait(&w->changed, &w->lock);
@@ -138,6 +138,8 @@ void fwd_worker_resume(struct fwd_worker *w)
 	pthread_cond_broadcast(&w->changed);
 	pthread_mutex_unlock(&w->lock);
 }
+
+bool fwd_worker_running(const struct fwd_worker *w) { return w->started; }
 
 const struct fwd_port_count *fwd_worker_port_count(const struct fwd_worker *w, unsigned port)
 {

@@ -334,3 +334,16 @@ const struct mirror_link *mirror_link_by_name(const struct mirror *m, const char
 			return &l->l;
 	return NULL;
 }
+
+void mirror_addr_each(const struct mirror *m,
+		      void (*fn)(void *arg, uint8_t family, const uint8_t addr[16]), void *arg)
+{
+	for (const struct addr *a = m->addrs; a; a = a->next) {
+		const struct addr *b = m->addrs;
+
+		while (b != a && !same_addr(a, b))
+			b = b->next;
+		if (b == a) /* the first of its kind */
+			fn(arg, a->family, a->byte);
+	}
+}

@@ -40,3 +40,6 @@ int mirror_fd(const struct mirror *m);
 int mirror_process(struct mirror *m);
 uint64_t mirror_overruns(const struct mirror *m);
 const struct mirror_link *mirror_link_by_name(const struct mirror *m, const char *name);
+/* Each of the host's own addresses, once. */
+void mirror_addr_each(const struct mirror *m,
+		      void (*fn)(void *arg, uint8_t family, const uint8_t addr[16]), void *arg);

@@ -20,19 +20,12 @@ enum pkt_verdict { PKT_FORWARD, PKT_PUNT, PKT_DROP };
 	X(IP_CHECKSUM, "ip_checksum", "IPv4 header checksum wrong")                          \
 	X(MARTIAN_SOURCE, "martian_source", "source that no packet may have")                \
 	X(MARTIAN_DESTINATION, "martian_destination", "destination that is never forwarded") \
-	X(NO_ROUTE, "no_route", "no route, and nobody to tell")                              \
 	X(BLACKHOLE, "blackhole", "route says drop silently")                                \
-	X(UNREACHABLE, "unreachable", "route says unreachable; the kernel could not be told") \
-	X(PROHIBIT, "prohibit", "route says prohibited; the kernel could not be told")       \
 	X(PORT_DOWN, "port_down", "egress port is not ours or down")                         \
 	X(LINK_DOWN, "link_down", "egress port has no carrier")                              \
 	X(TX_FULL, "tx_full", "send ring full")                                              \
 	X(PUNT_FULL, "punt_full", "for the kernel, but the punt ring was full")              \
-	X(PUNT_POLICED, "punt_policed", "for the kernel, over its policer")                  \
-	X(PUNT_FAILED, "punt_failed", "for the kernel, which did not take it")               \
-	X(OVERSIZE, "oversize", "frame larger than a receive buffer holds")                  \
-	X(RX_ERROR, "rx_error", "error completion of the receive queue")                     \
-	X(TX_ERROR, "tx_error", "error completion of the send queue")
+	X(OVERSIZE, "oversize", "for the kernel, but longer than it takes")
 
 #define PKT_PUNT_REASONS(X)                                                     \
 	X(LOCAL, "local", "for one of the host's own addresses")               \

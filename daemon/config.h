@@ -1,0 +1,44 @@
+/* daemon/config.h - the configuration file as one constant struct
+ *
+ * Keys, units, ranges, defaults and help are rows of config_keys.h; etc/mlx5fwd.conf
+ * and mlx5fwd.conf(5) are tested against them. Bad input is an error with file, line,
+ * key and what is allowed, and nothing of the file is taken.
+ */
+#pragma once
+
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../lib/base/err.h"
+#include "../lib/fwd/worker.h"
+#include "log.h"
+
+#define CONFIG_FILE "/etc/mlx5fwd/mlx5fwd.conf"
+#define CONFIG_CPUS_MAX 64
+
+struct config_port {
+	char name[IF_NAMESIZE]; /* netdev, from "[port eth0]" */
+	uint32_t rx_packets, tx_packets;
+	bool striding;
+};
+
+struct config {
+	/* [daemon] */
+	uint32_t workers;
+	int cpus[CONFIG_CPUS_MAX]; /* of worker n; n_cpus 0 = choose */
+	unsigned n_cpus;
+	enum fwd_idle idle;
+	uint32_t idle_spin_us, idle_pause_us;
+	uint32_t punt_rate_pps, punt_burst, punt_ring;
+	uint32_t max_nexthops;
+	char control_socket[108];
+	char control_group[32];
+	enum log_level log_level;
+	/* [port NAME] */
+	struct config_port port[FWD_PORTS_MAX];
+	unsigned n_ports;
+};
+
+/* @err: "mlx5fwd.conf:12: idle_spin_us = x: must be 0 to 1000000 (microseconds)". */
+int config_read(const char *path, struct config *ret, struct err *err);

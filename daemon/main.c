@@ -1,0 +1,155 @@
+/* daemon/main.c - start order and stop order, nothing else
+ *
+ *   configuration -> loop and signals -> kernel's links and addresses -> tables ->
+ *   devices and queues -> workers -> control socket -> steering -> READY
+ *
+ * Steering comes last: until then every packet is the kernel's. It goes first when
+ * stopping; then what was received is forwarded, then the rest goes in reverse.
+ */
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "../lib/base/time.h"
+#include "control.h"
+#include "notify.h"
+#include "options.h"
+#include "router.h"
+
+enum { TICK_MS = 100 };
+
+static void on_signal(void *arg, int signal)
+{
+	struct router *r = arg;
+
+	log_notice("%s: stopping", signal == SIGTERM ? "SIGTERM" : "SIGINT");
+	event_stop(r->loop);
+}
+
+static void on_tick(void *arg) { ports_recover(arg); }
+
+static void on_mirror(void *arg, uint32_t events)
+{
+	struct router *r = arg;
+	int ret = mirror_process(r->mirror);
+
+	(void)events;
+	if (ret < 0)
+		log_error("asking the kernel for its links and addresses again: %s", strerror(-ret));
+}
+
+static void on_link(void *arg, const struct mirror_link *link, bool gone)
+{
+	ports_on_link(arg, link, gone);
+}
+
+static void on_addr(void *arg, uint8_t family, const uint8_t addr[16], bool added)
+{
+	ports_on_addr(arg, family, addr, added);
+}
+
+static int start_loop(struct router *r, struct err *err)
+{
+	static const int signals[] = { SIGTERM, SIGINT };
+	int ret = event_loop_new(&r->loop);
+
+	if (!ret)
+		ret = event_signals(r->loop, signals, 2, on_signal, r);
+	if (!ret)
+		ret = event_tick(r->loop, TICK_MS, on_tick, r);
+	return ret < 0 ? err_set(err, ret, "event loop: %s", strerror(-ret)) : 0;
+}
+
+static int start_mirror(struct router *r, struct err *err)
+{
+	struct mirror_ops ops = { .arg = r, .link = on_link, .addr = on_addr };
+	int ret = mirror_open(&ops, err, &r->mirror);
+
+	if (ret < 0)
+		return ret;
+	ret = event_add(r->loop, mirror_fd(r->mirror), EPOLLIN, on_mirror, r, &r->mirror_events);
+	return ret < 0 ? err_set(err, ret, "event loop: %s", strerror(-ret)) : 0;
+}
+
+static int start_fib(struct router *r, struct err *err)
+{
+	struct fib_conf conf = { .max_nexthops = r->conf.max_nexthops };
+	int ret = fib_new(&conf, &r->fib);
+
+	return ret < 0 ? err_set(err, ret, "forwarding tables: %s", strerror(-ret)) : 0;
+}
+
+/* In order; what a step made is taken apart by stop(), also after a failure half way. */
+static int (*const steps[])(struct router *r, struct err *err) = {
+	start_loop, start_mirror, start_fib, ports_open, workers_open, workers_start, control_open, ports_steer,
+};
+
+static int start(struct router *r, struct err *err)
+{
+	int ret = 0;
+
+	r->n_workers = r->conf.workers;
+	r->started_ns = time_ns();
+	for (size_t i = 0; i < ARRAY_LEN(steps) && !ret; i++)
+		ret = steps[i](r, err);
+	return ret;
+}
+
+static void stop(struct router *r)
+{
+	ports_release(r);
+	workers_drain(r);
+	control_close(r);
+	workers_stop(r);
+	workers_close(r);
+	ports_close(r);
+	if (r->mirror_events)
+		event_del(r->loop, r->mirror_events);
+	mirror_close(r->mirror);
+	fib_free(r->fib);
+	event_loop_free(r->loop);
+}
+
+static int run(struct router *r)
+{
+	struct err err = { "" };
+	char status[80];
+	int ret = start(r, &err);
+
+	if (ret < 0) {
+		log_error("%s", err.text[0] ? err.text : strerror(-ret));
+		stop(r);
+		return EXIT_FAILURE;
+	}
+	snprintf(status, sizeof(status), "forwarding on %u ports with %u workers", r->n_ports, r->n_workers);
+	log_notice("%s", status);
+	notify_ready(status);
+	ret = event_loop_run(r->loop);
+	notify_stopping();
+	stop(r);
+	log_notice("stopped; the kernel has all ports");
+	return ret < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	static struct router router;
+	struct options options;
+	struct err err = { "" };
+	int ret = options_parse(argc, argv, &options);
+
+	if (ret >= 0)
+		return ret;
+	if (config_read(options.config, &router.conf, &err) < 0) {
+		fprintf(stderr, "mlx5fwd: %s\n", err.text);
+		return EXIT_FAILURE;
+	}
+	if (options.check)
+		return EXIT_SUCCESS;
+	log_set_level(router.conf.log_level);
+	signal(SIGPIPE, SIG_IGN);
+	return run(&router);
+}

@@ -1,0 +1,6 @@
+/* daemon/version.h - set by the build */
+#pragma once
+
+#ifndef MLX5FWD_VERSION
+#define MLX5FWD_VERSION "unknown"
+#endif

@@ -1,0 +1,177 @@
+/* daemon/workers.c - packet threads and the exception thread */
+
+#include <sched.h>
+#include <string.h>
+
+#include "../lib/base/time.h"
+#include "../lib/m5/rx_hot.h"
+#include "../lib/m5/tx_hot.h"
+#include "router.h"
+
+enum { PUNT_EXTRA = 64 /* headers beyond the MTU */, DRAIN_MS = 1000 };
+
+/* auto: the last CPUs of those this process may use, so that CPU 0, where the kernel's own work
+ * tends to be, comes last. Fewer CPUs than workers: the rest are not pinned. */
+static int choose_cpu(const struct config *c, unsigned worker)
+{
+	cpu_set_t set;
+	int left = (int)worker;
+
+	if (c->n_cpus)
+		return c->cpus[worker];
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return -1;
+	for (int cpu = CPU_SETSIZE - 1; cpu >= 0; cpu--)
+		if (CPU_ISSET(cpu, &set) && left-- == 0)
+			return cpu;
+	return -1;
+}
+
+static int check_cpu(int cpu, struct err *err)
+{
+	cpu_set_t set;
+
+	if (cpu < 0 || sched_getaffinity(0, sizeof(set), &set) || CPU_ISSET(cpu, &set))
+		return 0;
+	return err_set(err, -EINVAL, "cpus: CPU %d: this process may not use it (no such CPU, or outside its "
+		       "cpuset)", cpu);
+}
+
+static uint32_t punt_bytes(const struct router *r)
+{
+	uint32_t mtu = 1500;
+
+	for (unsigned i = 0; i < r->n_ports; i++)
+		if (r->port[i].link.mtu > mtu)
+			mtu = r->port[i].link.mtu;
+	return mtu + PUNT_EXTRA;
+}
+
+static int open_worker(struct router *r, unsigned w, struct err *err)
+{
+	struct fwd_conf conf = {
+		.index = w,
+		.cpu = choose_cpu(&r->conf, w),
+		.idle = r->conf.idle,
+		.idle_spin_us = r->conf.idle_spin_us,
+		.idle_pause_us = r->conf.idle_pause_us,
+		.live = fib_live(r->fib),
+		.punt_ring = r->conf.punt_ring,
+		.punt_bytes = punt_bytes(r),
+	};
+	int ret = check_cpu(conf.cpu, err);
+
+	if (ret < 0)
+		return ret;
+	ret = fwd_worker_new(&conf, &r->worker[w]);
+	return ret < 0 ? err_set(err, ret, "worker %u: %s", w, strerror(-ret)) : 0;
+}
+
+static int open_exceptions(struct router *r, struct err *err)
+{
+	struct ring *ring[ROUTER_WORKERS_MAX];
+	struct exc_conf conf = { .ring = ring, .n_rings = r->n_workers, .rate_pps = r->conf.punt_rate_pps,
+				 .burst = r->conf.punt_burst };
+
+	for (unsigned w = 0; w < r->n_workers; w++)
+		ring[w] = fwd_worker_punt(r->worker[w]);
+	return exc_new(&conf, err, &r->exc);
+}
+
+int workers_open(struct router *r, struct err *err)
+{
+	int ret = 0;
+
+	for (unsigned w = 0; w < r->n_workers && !ret; w++)
+		ret = open_worker(r, w, err);
+	if (!ret)
+		ret = open_exceptions(r, err);
+	for (unsigned i = 0; i < r->n_ports && !ret; i++)
+		workers_set_port(r, &r->port[i]);
+	return ret;
+}
+
+void workers_set_port(struct router *r, const struct port *p)
+{
+	struct fwd_port fp = { .up = p->link.up && p->link.carrier };
+
+	memcpy(fp.mac, p->link.mac, sizeof(fp.mac));
+	for (unsigned w = 0; w < r->n_workers; w++) {
+		if (!r->worker[w])
+			continue;
+		fp.rx = p->lost ? NULL : m5_rxq_hot(p->rxq[w]);
+		fp.tx = p->lost ? NULL : m5_txq_hot(p->txq[w]);
+		fp.rx_event_fd = m5_rxq_event_fd(p->rxq[w]);
+		fwd_worker_pause(r->worker[w]);
+		fwd_worker_set_port(r->worker[w], p->index, &fp);
+		fwd_worker_resume(r->worker[w]);
+	}
+	if (r->exc)
+		exc_set_ifindex(r->exc, p->index, p->link.ifindex);
+}
+
+int workers_start(struct router *r, struct err *err)
+{
+	int ret = exc_start(r->exc);
+
+	for (unsigned w = 0; w < r->n_workers && !ret; w++)
+		ret = fwd_worker_start(r->worker[w]);
+	return ret < 0 ? err_set(err, ret, "starting threads: %s", strerror(-ret)) : 0;
+}
+
+/* Two turns in a row that found nothing: what was received before the rules went has been handled. */
+static void drain_worker(struct fwd_worker *w, uint64_t give_up_ns)
+{
+	const struct fwd_count *c = fwd_worker_count(w);
+	uint64_t seen = fwd_read(&c->empty_turns);
+
+	while (fwd_read(&c->empty_turns) - seen < 2 && time_ns() < give_up_ns) {
+		fwd_worker_wake(w);
+		sched_yield();
+	}
+}
+
+void workers_drain(struct router *r)
+{
+	uint64_t give_up_ns = time_ns() + DRAIN_MS * NS_PER_MS;
+
+	for (unsigned w = 0; w < r->n_workers; w++)
+		if (r->worker[w] && fwd_worker_running(r->worker[w]))
+			drain_worker(r->worker[w], give_up_ns);
+}
+
+/* What was handed to the device leaves before the queues go. */
+static void flush_sends(struct router *r, unsigned w)
+{
+	uint64_t give_up_ns = time_ns() + DRAIN_MS * NS_PER_MS;
+
+	for (unsigned i = 0; i < r->n_ports; i++) {
+		struct m5_tx *tx = r->port[i].txq[w] ? m5_txq_hot(r->port[i].txq[w]) : NULL;
+
+		while (tx && !m5_tx_idle(tx) && !tx->failed && !r->port[i].lost && time_ns() < give_up_ns) {
+			m5_tx_reap(tx);
+			sched_yield();
+		}
+	}
+}
+
+void workers_stop(struct router *r)
+{
+	for (unsigned w = 0; w < r->n_workers; w++) {
+		if (!r->worker[w])
+			continue;
+		fwd_worker_stop(r->worker[w]);
+		flush_sends(r, w);
+	}
+	exc_stop(r->exc);
+}
+
+void workers_close(struct router *r)
+{
+	exc_free(r->exc);
+	r->exc = NULL;
+	for (unsigned w = 0; w < r->n_workers; w++) {
+		fwd_worker_free(r->worker[w]);
+		r->worker[w] = NULL;
+	}
+}
