@@ -153,18 +153,26 @@ static enum cx_status parse_dest(struct cx_call *call, const struct cx_ft *from,
 			 "%u is neither FLOW_TABLE (1) nor TIR (2)", type);
 }
 
-/* Several destinations need the capability for them: TIRs alone, or TIRs and tables. */
-static enum cx_status check_multipath(struct cx_call *call, const struct cx_fte_act *act)
+/* Several destinations need the capability for them: TIRs alone, or TIRs and tables. That
+ * sent frames are not copied is assumed: the capabilities speak of receiving. */
+static bool may_copy(const struct cx_call *call, const struct cx_ft *ft, bool to_tables)
 {
 	const uint8_t *cap = call->dev->cap[CX_FLOW_TABLE_GROUP];
+
+	if (ft->type != CX_FT_NIC_RX)
+		return false;
+	return to_tables ? CX_GET(flow_table_nic_cap, cap, nic_rx_multi_path_tirs_fts)
+			 : CX_GET(flow_table_nic_cap, cap, nic_rx_multi_path_tirs);
+}
+
+static enum cx_status check_multipath(struct cx_call *call, const struct cx_ft *ft,
+				      const struct cx_fte_act *act)
+{
 	bool tables = false;
 
 	for (unsigned i = 0; i < act->n_dests; i++)
 		tables |= act->dest[i].ft != NULL;
-	if (act->n_dests < 2)
-		return CX_ST_OK;
-	if (tables ? CX_GET(flow_table_nic_cap, cap, nic_rx_multi_path_tirs_fts)
-		   : CX_GET(flow_table_nic_cap, cap, nic_rx_multi_path_tirs))
+	if (act->n_dests < 2 || may_copy(call, ft, tables))
 		return CX_ST_OK;
 	return cx_refuse(call, CX_ST_BAD_PARAM, "flow_context.destination_list_size",
 			 "%u destinations%s: this device has no such multi-path",
@@ -198,7 +206,7 @@ static enum cx_status parse_dests(struct cx_call *call, const struct cx_ft *ft,
 	for (act->n_dests = 0; st == CX_ST_OK && act->n_dests < n; act->n_dests++)
 		st = parse_dest(call, ft, list_entry(call, act->n_dests),
 				&act->dest[act->n_dests]);
-	return st == CX_ST_OK ? check_multipath(call, act) : st;
+	return st == CX_ST_OK ? check_multipath(call, ft, act) : st;
 }
 
 /* ---- counters ---- */

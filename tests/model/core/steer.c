@@ -491,18 +491,15 @@ unsigned cx_steer(struct cx_dev *dev, struct cx_pkt *pkt,
 	return n;
 }
 
+/* Sent frames are not copied (cmd_fte.c): there is one destination. */
 bool cx_steer_tx(struct cx_dev *dev, const uint8_t *frame, uint32_t len)
 {
 	struct cx_dest dest[CX_DEST_MAX];
 	struct cx_pkt pkt;
-	unsigned n;
 
 	if (!dev->steering->root[CX_FT_NIC_TX])
 		return true;
 	cx_parse(&pkt, frame, len);
-	n = walk_tables(dev, CX_FT_NIC_TX, &pkt, dest);
-	for (unsigned i = 0; i < n; i++)
-		if (dest[i].type == CX_DEST_KERNEL)
-			return true;
-	return false;
+	walk_tables(dev, CX_FT_NIC_TX, &pkt, dest);
+	return dest[0].type != CX_DEST_DROP;
 }

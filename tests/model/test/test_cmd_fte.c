@@ -198,6 +198,28 @@ static void test_no_tir_when_sending(void **state)
 	d_close(r.d);
 }
 
+static void test_no_copies_when_sending(void **state)
+{
+	struct rig r = rig_open(NULL);
+	struct flow_table conf = { .type = FLOW_TX, .log_size = 4 };
+	uint32_t tx = flow_table(r.d, &conf), low, group;
+	struct d_rule rule = { .action = D_FORWARD, .n_dests = 2 };
+
+	(void)state;
+	conf.level = 1;
+	low = flow_table(r.d, &conf);
+	rule.dest[0] = rule.dest[1] = (struct d_dest){ D_TO_TABLE, low };
+	d_patch(r.d, 0, (cx_field)CX_create_flow_group_in__table_type, FLOW_TX);
+	group = flow_all_group(r.d, tx, 0, 0);
+	d_patch(r.d, 0, (cx_field)CX_set_fte_in__table_type, FLOW_TX);
+	assert_int_equal(d_try_rule(r.d, tx, group, 0, &rule), CX_ST_BAD_PARAM);
+	d_assert_log(r.d, "destination_list_size: 2 destinations, tables among them");
+	rule.n_dests = 1;
+	d_patch(r.d, 0, (cx_field)CX_set_fte_in__table_type, FLOW_TX);
+	d_rule(r.d, tx, group, 0, &rule);
+	d_close(r.d);
+}
+
 static void test_too_many_destinations(void **state)
 {
 	const char *const caps[] = { "ft.rx_log_max_destination=2", NULL };
@@ -303,6 +325,8 @@ static void test_several_counters(void **state)
 	d_assert_log(r.d,
 		     "flow_context.flow_counter_list_size: 5 is over the limit of 2^2");
 	assert_int_equal(many_counters(&r, 4, ids), CX_ST_OK);
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(refs(&r, CX_FCOUNTER, ids[i]), i < 4);
 	d_root(r.d, r.table);
 	assert_int_equal(flow_steer_one(r.d, &f), CX_DEST_DROP);
 	for (unsigned i = 0; i < 5; i++) {
@@ -437,6 +461,11 @@ static void test_modify_moves_references(void **state)
 	assert_int_equal(flow_try_modify(r.d, r.table, r.group, 4, 0xf, &other),
 			 CX_ST_OK);
 	assert_int_equal(refs(&r, CX_TIR, second), 1);
+	other.action = D_FORWARD; /* counts no longer */
+	assert_int_equal(flow_try_modify(r.d, r.table, r.group, 4,
+					 FLOW_MOD_ACTION | FLOW_MOD_COUNTERS, &other),
+			 CX_ST_OK);
+	assert_int_equal(refs(&r, CX_FCOUNTER, c2), 0);
 	assert_int_equal(d_rule_del(r.d, r.table, 4), CX_ST_OK);
 	assert_int_equal(refs(&r, CX_TIR, second) + refs(&r, CX_FCOUNTER, c2), 0);
 	d_close(r.d);
@@ -547,6 +576,7 @@ int main(void)
 		cmocka_unit_test(test_spoilt),
 		cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_no_tir_when_sending),
+		cmocka_unit_test(test_no_copies_when_sending),
 		cmocka_unit_test(test_too_many_destinations),
 		cmocka_unit_test(test_capabilities_of_copies),
 		cmocka_unit_test(test_capabilities_of_actions),

@@ -270,6 +270,22 @@ static void test_ip4_lengths(void **state)
 	assert_no_l4(&p);
 }
 
+static void test_ip4_without_payload(void **state)
+{
+	struct frame f;
+	struct cx_pkt p;
+
+	(void)state;
+	frame_start(&f);
+	frame_ip4(&f, 1, 2, 0);
+	frame_proto(&f, 17, 0);
+	p = parse_finished(&f);
+	assert_true(p.l3_ok);
+	assert_int_equal(p.ip_proto, 17);
+	assert_int_equal(p.payload_off, 34);
+	assert_no_l4(&p);
+}
+
 static void test_ip4_broken_start(void **state)
 {
 	static const uint8_t first[] = { 0x44, 0x40, 0x65, 0x05, 0x55 };
@@ -586,6 +602,7 @@ int main(void)
 		cmocka_unit_test(test_l4_sum_covers_addresses),
 		cmocka_unit_test(test_padding),
 		cmocka_unit_test(test_ip4_lengths),
+		cmocka_unit_test(test_ip4_without_payload),
 		cmocka_unit_test(test_ip4_broken_start),
 		cmocka_unit_test(test_ip4_fragments),
 		cmocka_unit_test(test_ip6_fragments),

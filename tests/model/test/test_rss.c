@@ -394,7 +394,7 @@ static void test_ports_alone_ignore_layer_3(void **state)
 static void test_direct(void **state)
 {
 	struct frame f = vector_frame(&vectors[0], false);
-	struct cx_tir tir = { .rq = &queues[5] };
+	struct cx_tir tir = { .rq = &queues[5], .outer_select = ALL };
 	struct cx_pkt pkt;
 
 	(void)state;
