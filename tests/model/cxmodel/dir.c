@@ -27,25 +27,21 @@ static const char *const leftovers[] = { "ctl.sock", "ctl.sock.n", "uverbs.sock"
 
 static int make(struct model *m, char *why, size_t why_size)
 {
-	char *abs;
+	char *abs = NULL;
 	int r = 0;
 
-	if (mkdir(m->dir, 0755) < 0 && errno != EEXIST)
+	if (mkdir(m->dir, 0755) == 0 || errno == EEXIST)
+		abs = realpath(m->dir, NULL);
+	if (!abs) {
 		r = -errno;
-	abs = r ? NULL : realpath(m->dir, NULL);
-	if (!r && !abs)
-		r = -errno;
-	if (r)
 		snprintf(why, why_size, "-d %s: %s; give a folder whose parent exists",
 			 m->dir, strerror(-r));
-	if (!r && strlen(abs) >= sizeof(m->dir)) {
+	} else if (snprintf(m->dir, sizeof(m->dir), "%s", abs) >= (int)sizeof(m->dir)) {
+		r = -ENAMETOOLONG;
 		snprintf(why, why_size,
 			 "-d %s: path is over %zu bytes long; use a shorter one", abs,
 			 sizeof(m->dir) - 1);
-		r = -ENAMETOOLONG;
 	}
-	if (!r)
-		strcpy(m->dir, abs);
 	free(abs);
 	return r;
 }

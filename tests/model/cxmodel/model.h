@@ -77,7 +77,8 @@ void model_unlock(struct model *m);
 void model_log(struct model *m, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* The same for the ordinary course of things: on stderr only with -v. */
-void model_note(struct model *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void model_note(struct model *m, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* uverbs/server.c: accepts clients on DIR/uverbs.sock in threads of its own. */
 struct server;

@@ -119,18 +119,16 @@ static void report_end(const struct device *dev)
 /* Return: true when the program has ended. */
 static bool reap(const struct device *dev, pid_t program, int *status)
 {
-	bool over = false;
 	int st;
-	pid_t pid;
 
 	/* By id: the device's own end is device_close()'s to collect. */
-	while ((pid = waitpid(program, &st, WNOHANG)) > 0) {
+	if (waitpid(program, &st, WNOHANG) > 0) {
 		*status = WIFSIGNALED(st) ? 128 + WTERMSIG(st) : WEXITSTATUS(st);
-		over = true;
+		return true;
 	}
-	if (!over && dev->pid)
+	if (dev->pid)
 		report_end(dev);
-	return over;
+	return false;
 }
 
 static int watch(const struct device *dev, pid_t program)

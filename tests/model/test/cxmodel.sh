@@ -2,7 +2,7 @@
 # test/cxmodel.sh - the device process without any RDMA program on it
 #
 #   ns A: eth0 = TAP of port mlx5_0     ns W: v0 = its wire     ns B: v1
-#         10.9.0.1 ──── model ──────────────── v0 ────────────────── 10.9.0.2
+#         10.9.0.1 ---- model ---------------- v0 ------------------ 10.9.0.2
 #
 # The kernel's path through the device, what administrators do to netdevs and wires,
 # and how the process starts, stops and is killed.
@@ -54,7 +54,11 @@ stop()
 
 count() { ctl stats "${2:-eth0}" | awk -v n="$1" '$1 == n { print $2 }'; }
 stat_of() { ctl stat | awk -v n="$1" '$1 == n { print $2 }'; }
-word_of() { ctl ports | awk -v p="$1" -v n="$2" '$3 == p { for (i = 4; i < NF; i++) if ($i == n) print $(i + 1) }'; }
+word_of() # PORT WORD: what follows that word in the port's line
+{
+	ctl ports | awk -v port="$1" -v word="$2" '$3 == port {
+		for (i = 4; i < NF; i++) if ($i == word) print $(i + 1) }'
+}
 is() { [ "$(word_of eth0 "$1")" = "$2" ]; }
 counted() { [ "$(count "$1")" -ge "$2" ]; }
 flag() { in_ns $a cat "/sys/class/net/$1/$2" 2>/dev/null; }
@@ -114,8 +118,10 @@ kernel_path()
 	check 'netdev to wire, frame by frame' python3 "$lib/wirecheck.py" $a eth0 $b v1 2000
 	check 'tagged, wire to netdev' python3 "$lib/wirecheck.py" $b v1 $a eth0 200 vlan
 	check 'tagged, netdev to wire' python3 "$lib/wirecheck.py" $a eth0 $b v1 200 vlan
-	check 'streams and datagrams to the netdev' python3 "$lib/bulk.py" $b 10.9.0.2 $a 10.9.0.1 16
-	check 'streams and datagrams from the netdev' python3 "$lib/bulk.py" $a 10.9.0.1 $b 10.9.0.2 16
+	check 'streams and datagrams to the netdev' \
+		python3 "$lib/bulk.py" $b 10.9.0.2 $a 10.9.0.1 16
+	check 'streams and datagrams from the netdev' \
+		python3 "$lib/bulk.py" $a 10.9.0.1 $b 10.9.0.2 16
 	equal 'nothing lost under load' "$(count wire_tx_lost)$(count wire_rx_lost)" 00
 }
 
@@ -298,7 +304,7 @@ ports_at_run_time()
 # Two devices of two processes on one cable; neither was given a MAC.
 two_devices()
 {
-	local first dir2=$TMPDIR/cx2
+	local first mac dir2=$TMPDIR/cx2
 
 	ip -n $b link set v1 netns $w
 	ip -n $w link set v1 up
@@ -308,9 +314,11 @@ two_devices()
 	ip -n $a address add 10.9.0.1/24 dev eth0
 	ip -n $b address add 10.9.0.2/24 dev eth9
 	check 'from one device to the other, by ARP' pings $a 100 10.9.0.2
-	check 'MACs differ' [ "$(flag eth0 address)" != "$(in_ns $b cat /sys/class/net/eth9/address)" ]
+	mac=$(in_ns $b cat /sys/class/net/eth9/address)
+	check 'MACs differ' [ "$(flag eth0 address)" != "$mac" ]
 	equal 'functions of one card' \
-		"$("$cxmodel" ctl "$dir2" ports | awk '{ print $7 }' | tr '\n' ' ')" '0000:04:00.0 0000:04:00.1 '
+		"$("$cxmodel" ctl "$dir2" ports | awk '{ print $7 }' | tr '\n' ' ')" \
+		'0000:04:00.0 0000:04:00.1 '
 	stop
 	"$cxmodel" ctl "$dir2" stop
 	wait "$first"

@@ -13,7 +13,7 @@ ns=cxr$$
 cleanup()
 {
 	"$cxmodel" ctl "$dir" stop 2>/dev/null
-	ip netns del $ns 2>/dev/null
+	ip netns del "$ns" 2>/dev/null
 }
 trap cleanup EXIT
 
@@ -58,7 +58,7 @@ status()
 
 surroundings()
 {
-	local device
+	local device libs=/lib/x86_64-linux-gnu
 
 	run -- bash -c 'echo "$CXMODEL"; echo "$LD_PRELOAD"; cat; ls "$CXMODEL" >&2' <<<'from stdin'
 	device=$(head -n 1 "$out")
@@ -69,10 +69,10 @@ from stdin"
 	check 'and is gone' gone "$device"
 	check 'the device stays silent' eval '! said link'
 	# cxrun itself may be built with the sanitizer, which minds what comes before it.
-	ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=/lib/x86_64-linux-gnu/libm.so.6 run --preload /lib/x86_64-linux-gnu/librt.so.1 \
-		-- bash -c 'echo "$LD_PRELOAD"'
+	ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=$libs/libm.so.6 \
+		run --preload "$libs/librt.so.1" -- bash -c 'echo "$LD_PRELOAD"'
 	equal 'order of preloading' "$(cat "$out")" \
-		"/lib/x86_64-linux-gnu/librt.so.1:/lib/x86_64-linux-gnu/libm.so.6:$MODEL_BIN/libcxshim.so"
+		"$libs/librt.so.1:$libs/libm.so.6:$MODEL_BIN/libcxshim.so"
 	gcc -fsanitize=address -o "$TMPDIR/asan" -x c - <<<'int main(void) { return 5; }'
 	run --preload "$(gcc -print-file-name=libasan.so)" -- "$TMPDIR/asan"
 	equal 'a program with the address sanitizer' $rc 5
@@ -131,7 +131,8 @@ together()
 
 	for i in 1 2 3 4 5 6; do
 		"$cxrun" -d "$dir" --notap --port eth0=loop -v -- \
-			bash -c "touch $TMPDIR/on.$i; until [ -e $TMPDIR/go ]; do read -rt 0.02 <> <(:); done; true" \
+			bash -c "touch $TMPDIR/on.$i
+				until [ -e $TMPDIR/go ]; do read -rt 0.02 <> <(:); done; true" \
 			2>"$TMPDIR/err.$i" &
 	done
 	for i in 1 2 3 4 5 6; do
@@ -151,7 +152,8 @@ sudden_ends()
 {
 	local cxpid
 
-	"$cxrun" -d "$dir" --notap --port eth0=loop -- bash -c "echo \$\$ >$TMPDIR/pid; exec sleep 1000" &
+	"$cxrun" -d "$dir" --notap --port eth0=loop -- \
+		bash -c "echo \$\$ >$TMPDIR/pid; exec sleep 1000" &
 	cxpid=$!
 	wait_for 20 'the program runs' exists "$TMPDIR/pid"
 	kill -KILL $cxpid
@@ -161,7 +163,8 @@ sudden_ends()
 	kill "$(cat "$TMPDIR/pid")"
 	# Its parent, cxrun, does not collect it before the program ends.
 	run -d "$dir" -- bash -c "pid=\$(cat $dir/lock); kill -KILL \$pid
-		until grep -q '^State:.Z' /proc/\$pid/status; do read -rt 0.02 <> <(:); done; exit 3"
+		until grep -q '^State:.Z' /proc/\$pid/status; do read -rt 0.02 <> <(:); done
+		exit 3"
 	equal 'device killed: the program has its own status' $rc 3
 	check 'and it is told' said 'device ended under the program'
 	run -d "$dir" -- true
@@ -174,13 +177,14 @@ namespace()
 
 	ip netns add $ns
 	before=$(ls /sys/class/net)
-	"$cxrun" --netns $ns --port eth5=loop --port eth6=none,up=no -- bash -c 'ls /sys/class/net;
-		cat /sys/class/net/eth5/carrier; ip -o link show up | wc -l; ip netns identify' >"$out"
+	"$cxrun" --netns $ns --port eth5=loop --port eth6=none,up=no -- \
+		bash -c 'ls /sys/class/net; cat /sys/class/net/eth5/carrier
+			ip -o link show up | wc -l; ip netns identify' >"$out"
 	equal 'a program in a namespace sees' "$(tr '\n' ' ' <"$out")" "eth5 eth6 lo 1 1 $ns "
 	equal 'nothing changed outside' "$(ls /sys/class/net)" "$before"
 	check 'its netdevs are gone' eval "! ip -n $ns link show eth5 2>/dev/null"
-	on_device=$("$cxrun" --port eth5=loop --port eth6=none -- ibv_devices | awk '/mlx5_/ { print $1 }')
-	equal 'ibv_devices' "$(tr '\n' ' ' <<<"$on_device")" 'mlx5_0 mlx5_1 '
+	"$cxrun" --port eth5=loop --port eth6=none -- ibv_devices >"$out"
+	equal 'ibv_devices' "$(awk '/mlx5_/ { printf "%s ", $1 }' "$out")" 'mlx5_0 mlx5_1 '
 }
 
 status

@@ -30,7 +30,7 @@ static void frames_leave_the_queue_in_order_and_whole(void **state)
 {
 	enum { SIZE = 4096, STEPS = 200000, LEN_MAX = 700 };
 	uint8_t frame[LEN_MAX];
-	uint32_t put = 0, got = 0, len, waiting[SIZE];
+	uint32_t put = 0, got = 0, len, waiting[SIZE] = { 0 };
 	struct fifo f;
 
 	(void)state;

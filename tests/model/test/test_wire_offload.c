@@ -132,7 +132,7 @@ static uint32_t put_ip(unsigned ip, uint8_t proto, uint32_t l4_len)
 		put16(h + 4, 0xfffe); /* the identification wraps on its way */
 		h[8] = 64;
 		h[9] = proto;
-		memcpy(h + 12, "\x0a\x00\x00\x01\xc0\xa8\xfe\xff", 8);
+		memcpy(h + 12, (const uint8_t[]){ 10, 0, 0, 1, 192, 168, 254, 255 }, 8);
 		put16(h + 10, 0xffff - add_bytes(0, h, 20));
 		return 34;
 	}
@@ -164,13 +164,15 @@ static uint32_t build(unsigned ip, uint8_t proto, uint32_t payload,
 	uint32_t l4;
 
 	memset(in, 0, ROOM);
-	memcpy(in, "\x02\x00\x00\x00\x00\x01\x02\x00\x00\x00\x00\x02", 12);
+	in[0] = in[6] = 2;
+	in[5] = 1;
+	in[11] = 2;
 	l4 = put_ip(ip, proto, head + payload);
 	put16(in + l4, 1234);
 	put16(in + l4 + 2, 80);
 	if (proto == TCP) {
-		memcpy(in + l4 + 4, "\xff\xff\xff\x00",
-		       4); /* the sequence number wraps too */
+		put16(in + l4 + 4, 0xffff); /* the sequence number wraps too */
+		put16(in + l4 + 6, 0xff00);
 		in[l4 + 12] = 8 << 4;
 		in[l4 + 13] = 0x80 | 0x10 | 0x08 | 0x01; /* CWR ACK PSH FIN */
 		in[l4 + 20] = in[l4 + 21] = 1;

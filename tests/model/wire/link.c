@@ -65,6 +65,13 @@ static void take(struct link *l, const struct nlmsghdr *nh)
 	}
 }
 
+static bool same(const struct link *a, const struct link *b)
+{
+	return a->present == b->present && a->up == b->up && a->carrier == b->carrier &&
+	       a->mtu == b->mtu && !memcmp(a->mac, b->mac, sizeof(a->mac)) &&
+	       !strcmp(a->name, b->name);
+}
+
 bool link_read(struct link *l)
 {
 	_Alignas(struct nlmsghdr) char buf[32768];
@@ -89,7 +96,7 @@ bool link_read(struct link *l)
 		     nh = NLMSG_NEXT(nh, left))
 			take(l, nh);
 	}
-	return memcmp(&old, l, sizeof(old)) != 0;
+	return !same(&old, l);
 }
 
 static int wait_answer(struct link *l)

@@ -98,6 +98,18 @@ static bool is_option(const char *word)
 	return !strcmp(word, "retry") || strchr(word, '=');
 }
 
+/* The first word without '=' is IN, the second OUT. */
+static bool file_name(struct conf *c, unsigned nth, const char *word)
+{
+	char *to = nth == 0 ? c->in : c->out;
+
+	if (nth > 1 || strlen(word) >= sizeof(c->in))
+		return false;
+	if (strcmp(word, "-") != 0)
+		snprintf(to, sizeof(c->in), "%s", word);
+	return true;
+}
+
 static int parse(const char *args, struct conf *c, char *why, size_t why_size)
 {
 	char buf[256], *save, *word;
@@ -107,23 +119,14 @@ static int parse(const char *args, struct conf *c, char *why, size_t why_size)
 	c->times = 1;
 	snprintf(buf, sizeof(buf), "%s", args);
 	for (word = strtok_r(buf, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
-		char *to = nth == 0 ? c->in : nth == 1 ? c->out : NULL;
-		bool ok = is_option(word) ? option(c, word)
-					  : to && strlen(word) < sizeof(c->in);
-
-		if (!ok) {
-			snprintf(
-				why, why_size,
-				"wire pcap:%s: '%s' is not understood; use: "
-				"pcap:IN[,OUT][,start=now|ctl|rule][,rate=PPS][,times=N][,retry]",
-				args, word);
-			return -EINVAL;
-		}
-		if (is_option(word))
+		if (is_option(word) ? option(c, word) : file_name(c, nth++, word))
 			continue;
-		nth++;
-		if (strcmp(word, "-") != 0)
-			strcpy(to, word);
+		snprintf(
+			why, why_size,
+			"wire pcap:%s: '%s' is not understood; use: "
+			"pcap:IN[,OUT][,start=now|ctl|rule][,rate=PPS][,times=N][,retry]",
+			args, word);
+		return -EINVAL;
 	}
 	if (c->in[0] || c->out[0])
 		return 0;

@@ -39,7 +39,8 @@ struct wire_class {
 	unsigned (*poll)(struct wire *w, unsigned budget);
 	/* Readable when poll() would find something, -1 = must be polled. */
 	int (*fd)(const struct wire *w);
-	/* Control line "wire PORT ..." without the first two words; answer into @reply. May be NULL. */
+	/* Control line "wire PORT ..." without the first two words; answer into @reply.
+	 * May be NULL. */
 	int (*ctl)(struct wire *w, const char *line, char *reply, size_t reply_size);
 	void (*close)(struct wire *w); /* also a half-open one */
 	/* admin_up or forced_down of the own port changed: for the other end. May be NULL. */
