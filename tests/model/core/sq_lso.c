@@ -43,6 +43,7 @@ static void find_headers(struct lso *l)
 		cx_put_be16(ip + 2, (uint16_t)(l->header - probe.l3_off));
 	else if (probe.l3_off + 40 <= l->header && ip[0] >> 4 == 6)
 		cx_put_be16(ip + 4, (uint16_t)(l->header - probe.l3_off - 40));
+	l->h = (struct cx_hdrs){ .l3 = 0 };
 	cx_hdrs_find(&l->h, l->copy, l->header);
 }
 

@@ -12,12 +12,14 @@ void q_frame(uint8_t *b, uint32_t len, uint32_t seed)
 		b[i] = (uint8_t)((i * 0x9e3779b1u + seed * 0x85ebca77u) >> 19);
 }
 
-struct q_rx q_rx_open(const char *const *caps, struct d_cq_conf cq, struct d_rq_conf rq)
+struct q_rx q_rx_open(const char *const *caps, const struct d_cq_conf *cq,
+		      const struct d_rq_conf *conf)
 {
 	struct q_rx rx = { .d = d_open(caps) };
+	struct d_rq_conf rq = *conf;
 
 	cx_mtu_set(rx.d->dev, 9200);
-	rx.cq = rq.cq ? rq.cq : d_cq(rx.d, &cq);
+	rx.cq = rq.cq ? rq.cq : d_cq(rx.d, cq);
 	rq.cq = rx.cq;
 	rx.rq = d_rq(rx.d, &rq);
 	d_all_to(rx.d, d_tir(rx.d, rx.rq->num));

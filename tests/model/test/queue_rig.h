@@ -20,7 +20,8 @@ struct q_rx {
 	struct d_rq *rq;
 };
 /* rq.cq may be NULL: then a CQ by @cq is made. The MTU admits frames of 9000 bytes and more. */
-struct q_rx q_rx_open(const char *const *caps, struct d_cq_conf cq, struct d_rq_conf rq);
+struct q_rx q_rx_open(const char *const *caps, const struct d_cq_conf *cq,
+		      const struct d_rq_conf *rq);
 void q_rx_close(struct q_rx *rx);
 /* Frames of @len bytes with seeds from @seed on; each must be queued. */
 void q_rx_send(struct q_rx *rx, unsigned n, uint32_t len, uint32_t seed);

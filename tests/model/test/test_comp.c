@@ -23,12 +23,14 @@ struct rig {
 	uint32_t random;
 };
 
-static struct rig *open_rig(uint8_t layout, uint8_t mini, uint8_t log_cq, bool striding)
+static struct rig *open_rig(unsigned layout, unsigned mini, uint8_t log_cq, bool striding)
 {
 	static const char *const caps[] = { "hca2.log_min_stride_wqe_sz=9",
 					    "hca.enhanced_cqe_compression=1", NULL };
 	struct rig *r = calloc(1, sizeof(*r));
-	struct d_cq_conf cq = { .log_size = log_cq, .comp = layout, .mini = mini };
+	struct d_cq_conf cq = { .log_size = log_cq,
+				.comp = (uint8_t)layout,
+				.mini = (uint8_t)mini };
 	struct d_rq_conf rq = { .log_size = 8,
 				.buf_bytes = 2048,
 				.striding = striding,
@@ -36,7 +38,7 @@ static struct rig *open_rig(uint8_t layout, uint8_t mini, uint8_t log_cq, bool s
 				.log_stride_bytes = 8 };
 
 	assert_non_null(r);
-	r->rx = q_rx_open(caps, cq, rq);
+	r->rx = q_rx_open(caps, &cq, &rq);
 	r->zip = (struct q_zip){ .cq = r->rx.cq };
 	r->rq = q_rq(r->rx.rq);
 	d_rq_post(r->rx.rq, 256);
@@ -200,7 +202,7 @@ static struct kind any(struct rig *r, uint32_t variety)
 			      .l3 = pick / 64 % variety ? 4 : 6 };
 }
 
-static void run_random(uint8_t layout, uint8_t mini, bool striding, uint32_t variety,
+static void run_random(unsigned layout, unsigned mini, bool striding, uint32_t variety,
 		       unsigned laps)
 {
 	struct rig *r = open_rig(layout, mini, 8, striding);
@@ -222,8 +224,8 @@ static void run_random(uint8_t layout, uint8_t mini, bool striding, uint32_t var
 static void test_random(void **state)
 {
 	(void)state;
-	for (uint8_t layout = BASIC; layout <= ENHANCED; layout++) {
-		for (uint8_t mini = HASH; mini <= L34_STRIDE; mini++) {
+	for (unsigned layout = BASIC; layout <= ENHANCED; layout++) {
+		for (unsigned mini = HASH; mini <= L34_STRIDE; mini++) {
 			for (int striding = 0; striding < 2; striding++) {
 				run_random(layout, mini, striding, 1000, 20);
 				run_random(layout, mini, striding, 20, 20);
@@ -304,7 +306,7 @@ static void test_enhanced_shape(void **state)
 static void test_one_is_written_alone(void **state)
 {
 	(void)state;
-	for (uint8_t layout = BASIC; layout <= ENHANCED; layout++) {
+	for (unsigned layout = BASIC; layout <= ENHANCED; layout++) {
 		struct rig *r = open_rig(layout, HASH, 8, false);
 
 		for (unsigned i = 0; i < 600; i++) {
@@ -319,7 +321,7 @@ static void test_one_is_written_alone(void **state)
 static void test_never_over_the_end(void **state)
 {
 	(void)state;
-	for (uint8_t layout = BASIC; layout <= ENHANCED; layout++) {
+	for (unsigned layout = BASIC; layout <= ENHANCED; layout++) {
 		for (unsigned burst = 2; burst < 40; burst++) {
 			struct rig *r = open_rig(layout, HASH, 5, false);
 
@@ -362,7 +364,7 @@ static void test_what_ends_a_session(void **state)
 	};
 
 	(void)state;
-	for (uint8_t layout = BASIC; layout <= ENHANCED; layout++) {
+	for (unsigned layout = BASIC; layout <= ENHANCED; layout++) {
 		for (unsigned i = 0; i < 2; i++) {
 			struct rig *r = open_rig(layout, HASH, 8, false);
 
@@ -385,7 +387,7 @@ static void test_what_does_not_end_a_session(void **state)
 	};
 
 	(void)state;
-	for (uint8_t mini = TAG_STRIDE; mini <= L34_STRIDE;
+	for (unsigned mini = TAG_STRIDE; mini <= L34_STRIDE;
 	     mini += L34_STRIDE - TAG_STRIDE) {
 		struct rig *r = open_rig(BASIC, mini, 8, false);
 
@@ -402,7 +404,7 @@ static void test_what_does_not_end_a_session(void **state)
 static void test_filler_between(void **state)
 {
 	(void)state;
-	for (uint8_t layout = BASIC; layout <= ENHANCED; layout++) {
+	for (unsigned layout = BASIC; layout <= ENHANCED; layout++) {
 		struct rig *r = open_rig(layout, CSUM_STRIDE, 8, true);
 
 		for (unsigned i = 0; i < 300;
@@ -472,7 +474,7 @@ static void test_held_queue_keeps_its_session(void **state)
 static void test_withheld_session(void **state)
 {
 	(void)state;
-	for (uint8_t layout = BASIC; layout <= ENHANCED; layout++) {
+	for (unsigned layout = BASIC; layout <= ENHANCED; layout++) {
 		struct rig *r = open_rig(layout, HASH, 8, false);
 
 		cx_cqe_withhold(r->rx.d->dev, true);

@@ -9,11 +9,11 @@
 
 static struct q_rx open_rig(uint8_t log_size, uint8_t segs, uint32_t bytes)
 {
-	return q_rx_open(NULL, (struct d_cq_conf){ .log_size = 6 },
-			 (struct d_rq_conf){ .log_size = log_size,
-					     .segs = segs,
-					     .buf_bytes = bytes,
-					     .user_index = 0xabcdef });
+	return q_rx_open(NULL, &(struct d_cq_conf){ .log_size = 6 },
+			 &(struct d_rq_conf){ .log_size = log_size,
+					      .segs = segs,
+					      .buf_bytes = bytes,
+					      .user_index = 0xabcdef });
 }
 
 static void assert_clean(struct q_rx *rx)
@@ -359,13 +359,15 @@ static void test_error_by_fault_script(void **state)
 		 rx.rq->num);
 	d_fault(rx.d, line);
 	assert_dead(&rx, 4, 0x51, 0);
+	assert_int_equal(cx_stats(rx.d->dev)->wqe_refusals, 0);
 	q_rx_close(&rx);
 }
 
 static void test_cq_overrun_stops_the_queue(void **state)
 {
-	struct q_rx rx = q_rx_open(NULL, (struct d_cq_conf){ .log_size = 1 },
-				   (struct d_rq_conf){ .log_size = 2, .buf_bytes = 128 });
+	struct q_rx rx =
+		q_rx_open(NULL, &(struct d_cq_conf){ .log_size = 1 },
+			  &(struct d_rq_conf){ .log_size = 2, .buf_bytes = 128 });
 
 	(void)state;
 	d_rq_post(rx.rq, 4);
@@ -413,15 +415,15 @@ static void test_vlan(void **state)
 
 	(void)state;
 	for (int vsd = 0; vsd < 2; vsd++) {
-		struct q_rx rx = q_rx_open(NULL, (struct d_cq_conf){ .log_size = 6 },
-					   (struct d_rq_conf){ .log_size = 3,
-							       .strip_vlan = !vsd });
+		struct q_rx rx = q_rx_open(NULL, &(struct d_cq_conf){ .log_size = 6 },
+					   &(struct d_rq_conf){ .log_size = 3,
+								.strip_vlan = !vsd });
 
 		d_rq_post(rx.rq, 8);
-		for (uint16_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++) {
+		for (unsigned i = 0; i < sizeof(tags) / sizeof(tags[0]); i++) {
 			struct frame f = tagged(&tags[i]);
 			bool gone = !vsd && tags[i].strip;
-			const uint8_t *cqe, *got = d_rq_buf(rx.rq, i);
+			const uint8_t *cqe, *got = d_rq_buf(rx.rq, (uint16_t)i);
 
 			receive(&rx, &f);
 			cqe = d_cq_poll(rx.cq);
@@ -499,8 +501,8 @@ static uint16_t slow_sum(const uint8_t *p, uint32_t len)
 /* Bit 7 fragment, 6:4 layer 4, 3:2 layer 3, 1 options: rdma-core mlx5dv.h, DPDK mlx5_prm.h */
 static void test_header_types_and_flags(void **state)
 {
-	struct q_rx rx = q_rx_open(NULL, (struct d_cq_conf){ .log_size = 6 },
-				   (struct d_rq_conf){ .log_size = 4 });
+	struct q_rx rx = q_rx_open(NULL, &(struct d_cq_conf){ .log_size = 6 },
+				   &(struct d_rq_conf){ .log_size = 4 });
 	struct {
 		struct frame f;
 		uint8_t type, ok;

@@ -13,13 +13,13 @@ static struct q_rx open_rig(uint8_t log_size, uint8_t log_strides, uint8_t log_b
 			    bool shift)
 {
 	return q_rx_open((const char *[]){ "hca2.log_min_stride_wqe_sz=9", NULL },
-			 (struct d_cq_conf){ .log_size = 8 },
-			 (struct d_rq_conf){ .log_size = log_size,
-					     .striding = true,
-					     .log_strides = log_strides,
-					     .log_stride_bytes = log_bytes,
-					     .two_byte_shift = shift,
-					     .user_index = 0x123456 });
+			 &(struct d_cq_conf){ .log_size = 8 },
+			 &(struct d_rq_conf){ .log_size = log_size,
+					      .striding = true,
+					      .log_strides = log_strides,
+					      .log_stride_bytes = log_bytes,
+					      .two_byte_shift = shift,
+					      .user_index = 0x123456 });
 }
 
 static void assert_clean(struct q_rx *rx)
