@@ -154,7 +154,7 @@ static void exec_device(const struct run *run, const char *dir, const char *bin)
 static void be_device(const struct run *run, const char *dir, const char *bin, int ready,
 		      pid_t parent)
 {
-	int null = open("/dev/null", O_WRONLY);
+	int null = open("/dev/null", O_RDWR);
 
 	program_unblock_signals();
 	/* A Ctrl-C is for the program; the device ends after it. */
@@ -164,12 +164,16 @@ static void be_device(const struct run *run, const char *dir, const char *bin, i
 		if (getppid() != parent)
 			_exit(STATUS_FAILED);
 	}
-	if (null >= 0)
+	if (null >= 0) {
+		dup2(null, STDIN_FILENO);
 		dup2(null, STDOUT_FILENO);
+	}
 	if (ready == READY_FD)
 		fcntl(ready, F_SETFD, 0);
 	else
 		dup2(ready, READY_FD);
+	/* A kept device must not hold the caller's pipes open. */
+	close_range(READY_FD + 1, ~0U, 0);
 	exec_device(run, dir, bin);
 }
 
