@@ -9,9 +9,10 @@
 
 #include <stdlib.h>
 
-/* IB_ACCESS_* of the kernel's include/rdma/ib_verbs.h; the first is CX_ACCESS_LOCAL_WRITE. */
+/* IB_ACCESS_* of the kernel's include/rdma/ib_verbs.h, the first is CX_ACCESS_LOCAL_WRITE; and
+ * two of our own. Only the first means something here: the rest is for QUERY_MKEY. */
 enum { LOCAL_WRITE = 1, REMOTE_WRITE = 2, REMOTE_READ = 4, REMOTE_ATOMIC = 8,
-       RELAXED_ORDERING = 1 << 20 };
+       RELAXED_WRITE = 1 << 24, RELAXED_READ = 1 << 25 };
 /* kernel mlx5_ifc.h, MLX5_MKC_ACCESS_MODE_* */
 enum { MODE_PHYSICAL = 0, MODE_TABLE = 1, MODE_KLM = 2, MODE_KSM = 3 };
 
@@ -122,7 +123,8 @@ static uint32_t access_of(const uint8_t *ctx)
 {
 	return (CX_GET(mkc, ctx, lw) ? LOCAL_WRITE : 0) | (CX_GET(mkc, ctx, rw) ? REMOTE_WRITE : 0) |
 	       (CX_GET(mkc, ctx, rr) ? REMOTE_READ : 0) | (CX_GET(mkc, ctx, a) ? REMOTE_ATOMIC : 0) |
-	       (CX_GET(mkc, ctx, relaxed_ordering_write) ? RELAXED_ORDERING : 0);
+	       (CX_GET(mkc, ctx, relaxed_ordering_write) ? RELAXED_WRITE : 0) |
+	       (CX_GET(mkc, ctx, relaxed_ordering_read) ? RELAXED_READ : 0);
 }
 
 static enum cx_status check_create(struct cx_call *call, const uint8_t *ctx)
@@ -177,7 +179,8 @@ static void answer(uint8_t *ctx, const struct cx_mkey *mkey)
 	CX_SET(mkc, ctx, rw, !!(mkey->access & REMOTE_WRITE));
 	CX_SET(mkc, ctx, rr, !!(mkey->access & REMOTE_READ));
 	CX_SET(mkc, ctx, a, !!(mkey->access & REMOTE_ATOMIC));
-	CX_SET(mkc, ctx, relaxed_ordering_write, !!(mkey->access & RELAXED_ORDERING));
+	CX_SET(mkc, ctx, relaxed_ordering_write, !!(mkey->access & RELAXED_WRITE));
+	CX_SET(mkc, ctx, relaxed_ordering_read, !!(mkey->access & RELAXED_READ));
 	CX_SET(mkc, ctx, qpn, NO_QP);
 	CX_SET(mkc, ctx, mkey_7_0, mkey->variant);
 	CX_SET(mkc, ctx, pd, mkey->pdn);
