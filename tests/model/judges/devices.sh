@@ -5,8 +5,8 @@
 # The value of a field in ibv_devinfo's output, spaces squeezed.
 field() # NAME
 {
-	sed -nE "s/^[[:space:]]*$1:[[:space:]]+(.*)$/\1/p" "$TMPDIR/devinfo" | tr -s '[:space:]' ' ' |
-		head -n 1 | sed 's/ $//'
+	sed -nE "s/^[[:space:]]*$1:[[:space:]]+(.*)$/\1/p" "$TMPDIR/devinfo" |
+		tr -s '[:space:]' ' ' | head -n 1 | sed 's/ $//'
 }
 
 field_is() # NAME EXPECTED

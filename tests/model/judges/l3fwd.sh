@@ -29,11 +29,12 @@ has_left()
 
 route() # WHAT LOOKUP DEVARGS
 {
-	local what=$1 lookup=$2 devargs=$3 port pid
+	local what=$1 lookup=$2 devargs=$3 port pid files
 
 	rm -f "$TMPDIR"/out?.pcap
 	for port in 0 1; do
-		set -- "$@" --port "eth$port=pcap:$TMPDIR/in$port.pcap,$TMPDIR/out$port.pcap,start=ctl,retry,mac=${macs[port]}"
+		files=$TMPDIR/in$port.pcap,$TMPDIR/out$port.pcap
+		set -- "$@" --port "eth$port=pcap:$files,start=ctl,retry,mac=${macs[port]}"
 	done
 	shift 3
 	model_start "$@"

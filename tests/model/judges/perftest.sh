@@ -101,7 +101,8 @@ equal 'lat on one device: the port' "$(since eth2)" 'sent 2000 queued 2000'
 equal 'objects left' "$(alive clients) $(alive handles) $(alive SQ) $(alive RQ) $(alive FTE)" \
 	'0 0 0 0 0'
 for port in eth0 eth1 eth2; do
-	equal "$port: refusals" "$(count_of $port cmd_refusals) $(count_of $port wqe_refusals)" '0 0'
+	equal "$port: refused commands" "$(count_of $port cmd_refusals)" 0
+	equal "$port: refused work entries" "$(count_of $port wqe_refusals)" 0
 done
 model_stop
 finish

@@ -44,7 +44,8 @@ spread() # WHAT KIND OPTION DEVARGS
 		counts=$(queue_counts $port)
 		equal "$what: IPv$family: frames of queue 0 and 1" "$counts" \
 			"$(expected $family "$kind" "$key")"
-		within "$what: IPv$family: queue 0" "${counts% *}" $((count * 4 / 10)) $((count * 6 / 10))
+		within "$what: IPv$family: queue 0" "${counts% *}" $((count * 4 / 10)) \
+			$((count * 6 / 10))
 	done
 	testpmd_quit
 	model_stop
