@@ -7,8 +7,8 @@
  *   cmd_queue.c ...     one command family a file       mem.c     umem, mkey: number -> bytes
  *   uar.c               doorbell pages                  step.c    one pass over everything
  *   cq.c cqe_comp.c     completions, compression        clock.c   41-bit nanoseconds
- *   sq.c sq_wqe.c       send engine                     fault.c trace.c cover.c
- *   rq.c                receive engine
+ *   sq.c sq_wqe.c sq_lso.c  send engine                 fault.c trace.c cover.c
+ *   rq.c rq_stride.c    receive engine                  csum.c    sums over frames
  *   parse.c rss.c steer.c   which queue takes a frame
  *
  * A queue that breaks a rule goes to the error state by sq_fail() / rq_fail()
