@@ -13,7 +13,7 @@
 
 #define ENTRY_BYTES CX_BYTES(dest_format_struct)
 
-enum { SET_CREATE = 0, SET_MODIFY = 1 }; /* op_mod */
+enum { SET_MODIFY = 1 }; /* op_mod; 0 creates */
 
 /* modify_enable_mask; kernel include/linux/mlx5/mlx5_ifc.h, MLX5_SET_FTE_MODIFY_ENABLE_MASK_* */
 enum {

@@ -259,6 +259,8 @@ static void test_bad_roots(void **state)
 		d_patch(d, 0, bad_roots[i].field, bad_roots[i].value);
 		assert_spoilt(d, &bad_roots[i], flow_try_root(d, FLOW_RX, table));
 	}
+	assert_int_equal(flow_try_root_reset(d, 9), CX_ST_BAD_PARAM);
+	d_assert_log(d, "table_type: 9");
 	assert_null(d->dev->steering->root[FLOW_RX]);
 	d_close(d);
 }

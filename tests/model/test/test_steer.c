@@ -102,18 +102,18 @@ static void test_lower_group_wins(void **state)
 static void test_many_entries(void **state)
 {
 	struct direct *d = d_open(NULL);
-	uint32_t table = d_table(d, 0, 12);
-	uint32_t group = flow_field_group(d, table, 0, MANY - 1, DPORT);
+	uint32_t table = d_table(d, 0, 16);
+	uint32_t group = flow_field_group(d, table, 0, 16 * MANY, DPORT);
 
 	(void)state;
 	d_root(d, table);
 	for (uint32_t i = 0; i < MANY; i++)
-		drop_port(d, table, group, i, (uint16_t)(i * 3));
+		drop_port(d, table, group, 16 * i, (uint16_t)(i * 3));
 	for (uint32_t i = 0; i < 3 * MANY; i++)
 		assert_int_equal(fate_of_port(d, (uint16_t)i),
 				 i % 3 ? CX_DEST_KERNEL : CX_DEST_DROP);
 	for (uint32_t i = 0; i < MANY; i += 2)
-		assert_int_equal(d_rule_del(d, table, i), CX_ST_OK);
+		assert_int_equal(d_rule_del(d, table, 16 * i), CX_ST_OK);
 	for (uint32_t i = 0; i < 3 * MANY; i += 3)
 		assert_int_equal(fate_of_port(d, (uint16_t)i),
 				 i % 6 ? CX_DEST_DROP : CX_DEST_KERNEL);
