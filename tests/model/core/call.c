@@ -35,7 +35,8 @@ enum cx_status cx_call_forbid(struct cx_call *call, const uint8_t *p,
 	return CX_ST_OK;
 }
 
-enum cx_status cx_call_need(struct cx_call *call, const uint8_t *p, const struct cx_needed *rows)
+enum cx_status cx_call_need(struct cx_call *call, const uint8_t *p,
+			    const struct cx_needed *rows)
 {
 	for (; rows->name; rows++)
 		if (cx_get(p, rows->field) && !cx_cap(call->dev, rows->cap))
@@ -61,8 +62,8 @@ static void keep_first(void *arg, const char *field, uint64_t value)
 
 #define CONTEXT_MAX 256 /* bytes; the largest is 240 */
 
-enum cx_status cx_call_only(struct cx_call *call, const struct cx_layout *l, const uint8_t *p,
-			    const cx_field *fields)
+enum cx_status cx_call_only(struct cx_call *call, const struct cx_layout *l,
+			    const uint8_t *p, const cx_field *fields)
 {
 	struct first_field first = { .name = "" };
 	uint8_t rest[CONTEXT_MAX];
@@ -87,7 +88,8 @@ enum cx_status cx_call_empty(struct cx_call *call, const uint8_t *p, size_t len,
 	for (size_t i = 0; i < len; i++)
 		if (p[i])
 			return cx_refuse(call, CX_ST_BAD_PARAM, field,
-					 "byte %zu past the end of what is used is 0x%x", i, p[i]);
+					 "byte %zu past the end of what is used is 0x%x",
+					 i, p[i]);
 	return CX_ST_OK;
 }
 
@@ -97,7 +99,10 @@ enum cx_status cx_call_empty(struct cx_call *call, const uint8_t *p, size_t len,
  * resource state(0x9)" with these; the others' syndromes are not public. */
 static uint32_t in_use_syndrome(const struct cx_call *call)
 {
-	static const struct { const char *name; uint32_t syndrome; } known[] = {
+	static const struct {
+		const char *name;
+		uint32_t syndrome;
+	} known[] = {
 		{ "DESTROY_CQ", 0x1870ad },
 		{ "DEALLOC_PD", 0xef0c8a },
 	};
@@ -108,7 +113,8 @@ static uint32_t in_use_syndrome(const struct cx_call *call)
 	return call->syndrome;
 }
 
-enum cx_status cx_call_unused(struct cx_call *call, const struct cx_obj *obj, const char *field)
+enum cx_status cx_call_unused(struct cx_call *call, const struct cx_obj *obj,
+			      const char *field)
 {
 	if (obj->uid == CX_UID_SHARED && call->uid && call->uid != CX_UID_SHARED)
 		return cx_refuse(call, CX_ST_BAD_RES, field, "%s 0x%x belongs to all",
@@ -127,8 +133,8 @@ enum cx_status cx_call_no_memory(struct cx_call *call)
 }
 
 /* Limit and status: "CREATE_MKEY failed, status limits exceeded(0x8)" in kernel logs. */
-enum cx_status cx_call_add(struct cx_call *call, struct cx_obj *obj, enum cx_obj_type type,
-			   const char *field)
+enum cx_status cx_call_add(struct cx_call *call, struct cx_obj *obj,
+			   enum cx_obj_type type, const char *field)
 {
 	if (!cx_obj_add(call->dev, obj, type, call->uid))
 		return CX_ST_OK;
@@ -146,22 +152,25 @@ enum cx_status cx_call_range(struct cx_call *call, const struct cx_range *r,
 	struct cx_umem *m;
 	uint8_t *p;
 
-	m = (struct cx_umem *)cx_call_obj(call, CX_UMEM, (uint32_t)r->umem, r->umem_field, &st);
+	m = (struct cx_umem *)cx_call_obj(call, CX_UMEM, (uint32_t)r->umem, r->umem_field,
+					  &st);
 	if (!m)
 		return st;
 	p = cx_umem_at(m, r->offset, r->bytes);
 	if (!p)
-		return cx_refuse(call, CX_ST_BAD_PARAM, r->offset_field,
-				 "0x%llx and %llu bytes from there are not in UMEM 0x%x of %llu bytes",
-				 (unsigned long long)r->offset, (unsigned long long)r->bytes,
-				 m->obj.num, (unsigned long long)m->len);
+		return cx_refuse(
+			call, CX_ST_BAD_PARAM, r->offset_field,
+			"0x%llx and %llu bytes from there are not in UMEM 0x%x of %llu bytes",
+			(unsigned long long)r->offset, (unsigned long long)r->bytes,
+			m->obj.num, (unsigned long long)m->len);
 	if ((uintptr_t)p % r->align)
 		return cx_refuse(call, CX_ST_BAD_PARAM, r->offset_field,
-				 "0x%llx is not aligned to %u bytes", (unsigned long long)r->offset,
-				 r->align);
+				 "0x%llx is not aligned to %u bytes",
+				 (unsigned long long)r->offset, r->align);
 	if (r->access & ~m->access)
 		return cx_refuse(call, CX_ST_BAD_PARAM, r->umem_field,
-				 "UMEM 0x%x is registered without local write", m->obj.num);
+				 "UMEM 0x%x is registered without local write",
+				 m->obj.num);
 	*umem = m;
 	*bytes = p;
 	return CX_ST_OK;

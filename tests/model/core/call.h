@@ -27,7 +27,9 @@ struct cx_forbidden {
 	cx_field field;
 	const char *name, *why;
 };
+/* clang-format off */
 #define CX_FORBIDDEN(s, f, why) { (cx_field)CX_##s##__##f, #s "." #f, why }
+/* clang-format on */
 enum cx_status cx_call_forbid(struct cx_call *call, const uint8_t *p,
 			      const struct cx_forbidden *rows);
 
@@ -36,13 +38,16 @@ struct cx_needed {
 	cx_field field;
 	const char *name, *cap;
 };
+/* clang-format off */
 #define CX_NEEDED(s, f, cap) { (cx_field)CX_##s##__##f, #s "." #f, cap }
-enum cx_status cx_call_need(struct cx_call *call, const uint8_t *p, const struct cx_needed *rows);
+/* clang-format on */
+enum cx_status cx_call_need(struct cx_call *call, const uint8_t *p,
+			    const struct cx_needed *rows);
 
 /* A modify command: only @fields (ended by 0) of @p may be set, the mask selects no others.
  * That the card looks at the rest is assumed. */
-enum cx_status cx_call_only(struct cx_call *call, const struct cx_layout *l, const uint8_t *p,
-			    const cx_field *fields);
+enum cx_status cx_call_only(struct cx_call *call, const struct cx_layout *l,
+			    const uint8_t *p, const cx_field *fields);
 
 /* No bit may be set in @p, called @field, past the @used bytes that mean something. */
 enum cx_status cx_call_empty(struct cx_call *call, const uint8_t *p, size_t len,
@@ -50,10 +55,11 @@ enum cx_status cx_call_empty(struct cx_call *call, const uint8_t *p, size_t len,
 
 /* ---- objects ---- */
 
-enum cx_status cx_call_unused(struct cx_call *call, const struct cx_obj *obj, const char *field);
+enum cx_status cx_call_unused(struct cx_call *call, const struct cx_obj *obj,
+			      const char *field);
 /* Gives @obj its number. On failure frees it and refuses. */
-enum cx_status cx_call_add(struct cx_call *call, struct cx_obj *obj, enum cx_obj_type type,
-			   const char *field);
+enum cx_status cx_call_add(struct cx_call *call, struct cx_obj *obj,
+			   enum cx_obj_type type, const char *field);
 enum cx_status cx_call_no_memory(struct cx_call *call);
 
 static inline void cx_use(struct cx_obj *obj)

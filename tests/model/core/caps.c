@@ -25,7 +25,7 @@ enum group_number {
 
 static const struct group {
 	unsigned number;
-	const char *gate; /* without this capability the group is unknown; NULL = always there */
+	const char *gate; /* without this capability it is unknown; NULL = always there */
 } groups[] = {
 #define CX_GROUP(group, number, gate) { (number), (gate) },
 #define CX_CAP(group, field, offset, width, value, mark, source)
@@ -43,8 +43,13 @@ static const struct cap {
 	const char *source;
 } caps[] = {
 #define CX_GROUP(group, number, gate)
-#define CX_CAP(group, field, offset, width, value, mark, source)                         \
-	{ #group "." #field, GROUP_##group, CX_PACK(offset, width), (value), (mark), (source) },
+#define CX_CAP(group, field, offset, width, value, mark, source) \
+	{ .name = #group "." #field, \
+	  .group = GROUP_##group, \
+	  .field = CX_PACK(offset, width), \
+	  .value = (value), \
+	  .mark = (mark), \
+	  .source = (source) },
 #include "caps.def"
 #undef CX_GROUP
 #undef CX_CAP
@@ -87,7 +92,8 @@ const uint8_t *cx_cap_group(const struct cx_dev *dev, unsigned number)
 	return NULL;
 }
 
-void cx_caps_dump(const struct cx_dev *dev, void (*line)(void *arg, const char *text), void *arg)
+void cx_caps_dump(const struct cx_dev *dev, void (*line)(void *arg, const char *text),
+		  void *arg)
 {
 	char text[256];
 
@@ -160,7 +166,8 @@ static void derive_limits(struct cx_dev *dev)
 	lim->cqe_compression = cx_cap(dev, "hca.cqe_compression");
 	lim->enhanced_compression = lim->cqe_compression &&
 				    cx_cap(dev, "hca.enhanced_cqe_compression");
-	lim->mini_l34 = lim->cqe_compression && cx_cap(dev, "hca.mini_cqe_resp_l3_l4_tag");
+	lim->mini_l34 = lim->cqe_compression &&
+			cx_cap(dev, "hca.mini_cqe_resp_l3_l4_tag");
 	lim->multi_pkt_send = cx_cap(dev, "eth.enhanced_multi_pkt_send_wqe");
 	lim->symmetric_hash = true; /* no capability tells it; DPDK sets it unasked */
 	lim->ts_real_time = cx_cap(dev, "hca.rq_ts_format") != 0;

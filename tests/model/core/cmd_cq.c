@@ -23,7 +23,8 @@ static const struct cx_forbidden no_in_create[] = {
 	CX_FORBIDDEN(cqc, producer_counter, "the device's to set"),
 	CX_FORBIDDEN(cqc, cc, "collapsed queues are not modelled"),
 	CX_FORBIDDEN(cqc, always_armed_cq, "the device cannot"),
-	CX_FORBIDDEN(cqc, cq_timestamp_format, "the device cannot: work queues have ts_format"),
+	CX_FORBIDDEN(cqc, cq_timestamp_format,
+		     "the device cannot: work queues have ts_format"),
 	CX_FORBIDDEN(cqc, page_offset, "of a umem cq_umem_offset tells"),
 	{ 0, NULL, NULL },
 };
@@ -40,7 +41,8 @@ static const struct cx_needed caps_in_create[] = {
 	{ 0, NULL, NULL },
 };
 
-static enum cx_status take_size(struct cx_call *call, const uint8_t *ctx, struct cx_cq *cq)
+static enum cx_status take_size(struct cx_call *call, const uint8_t *ctx,
+				struct cx_cq *cq)
 {
 	uint64_t cqe_sz = CX_GET(cqc, ctx, cqe_sz), log = CX_GET(cqc, ctx, log_cq_size);
 
@@ -49,8 +51,9 @@ static enum cx_status take_size(struct cx_call *call, const uint8_t *ctx, struct
 				 "%llu is over the limit of %u", (unsigned long long)log,
 				 call->dev->lim.log_max_cq_size);
 	if (cqe_sz == CQE_128_PADDED && !cx_cap(call->dev, "hca.cqe_128_always"))
-		return cx_refuse(call, CX_ST_BAD_PARAM, "cqc.cqe_sz",
-				 "padded entries, but capability hca.cqe_128_always is 0");
+		return cx_refuse(
+			call, CX_ST_BAD_PARAM, "cqc.cqe_sz",
+			"padded entries, but capability hca.cqe_128_always is 0");
 	if (cqe_sz > CQE_128_PADDED)
 		return cx_refuse(call, CX_ST_BAD_PARAM, "cqc.cqe_sz", "%llu is not known",
 				 (unsigned long long)cqe_sz);
@@ -62,9 +65,13 @@ static enum cx_status take_size(struct cx_call *call, const uint8_t *ctx, struct
 /* Formats 0 hash, 1 checksum, 2 tag and stride index, 3 checksum and stride index; the
  * fourth, L3 and L4 type and stride index, is 0 with the extension 1. Source: DPDK
  * drivers/net/mlx5/mlx5_devx.c, mlx5_rxq_create_devx_cq_resources. */
-static enum cx_status take_format(struct cx_call *call, const uint8_t *ctx, struct cx_cq *cq)
+static enum cx_status take_format(struct cx_call *call, const uint8_t *ctx,
+				  struct cx_cq *cq)
 {
-	static const struct { enum cx_mini_format mini; const char *cap; } formats[] = {
+	static const struct {
+		enum cx_mini_format mini;
+		const char *cap;
+	} formats[] = {
 		{ CX_MINI_HASH, NULL },
 		{ CX_MINI_CSUM, NULL },
 		{ CX_MINI_TAG_STRIDE, "hca.mini_cqe_resp_flow_tag" },
@@ -75,18 +82,19 @@ static enum cx_status take_format(struct cx_call *call, const uint8_t *ctx, stru
 
 	if (ext > 1 || (ext && format))
 		return cx_refuse(call, CX_ST_BAD_PARAM, "cqc.mini_cqe_res_format_ext",
-				 "%llu with format %llu is not known", (unsigned long long)ext,
-				 (unsigned long long)format);
+				 "%llu with format %llu is not known",
+				 (unsigned long long)ext, (unsigned long long)format);
 	if (formats[format].cap && !cx_cap(call->dev, formats[format].cap))
 		return cx_refuse(call, CX_ST_BAD_PARAM, "cqc.mini_cqe_res_format",
-				 "%llu, but capability %s is 0", (unsigned long long)format,
-				 formats[format].cap);
+				 "%llu, but capability %s is 0",
+				 (unsigned long long)format, formats[format].cap);
 	cq->mini = ext ? CX_MINI_L34_STRIDE : formats[format].mini;
 	return CX_ST_OK;
 }
 
 /* That the other fields must be zero without cqe_comp_en is assumed: drivers leave them so. */
-static enum cx_status take_compression(struct cx_call *call, const uint8_t *ctx, struct cx_cq *cq)
+static enum cx_status take_compression(struct cx_call *call, const uint8_t *ctx,
+				       struct cx_cq *cq)
 {
 	static const struct cx_forbidden without[] = {
 		CX_FORBIDDEN(cqc, cqe_comp_layout, "set, but cqe_comp_en is 0"),
@@ -100,32 +108,36 @@ static enum cx_status take_compression(struct cx_call *call, const uint8_t *ctx,
 	if (!CX_GET(cqc, ctx, cqe_comp_en))
 		return cx_call_forbid(call, ctx, without);
 	if (layout > 1)
-		return cx_refuse(call, CX_ST_BAD_PARAM, "cqc.cqe_comp_layout", "%llu is not known",
-				 (unsigned long long)layout);
+		return cx_refuse(call, CX_ST_BAD_PARAM, "cqc.cqe_comp_layout",
+				 "%llu is not known", (unsigned long long)layout);
 	if (cq->cqe_bytes == 128 && !cx_cap(call->dev, "hca.cqe_compression_128"))
-		return cx_refuse(call, CX_ST_BAD_PARAM, "cqc.cqe_comp_en",
-				 "with 128-byte entries, but capability hca.cqe_compression_128 is 0");
+		return cx_refuse(
+			call, CX_ST_BAD_PARAM, "cqc.cqe_comp_en",
+			"with 128-byte entries, but capability hca.cqe_compression_128 is 0");
 	cq->comp = layout ? CX_COMP_ENHANCED : CX_COMP_BASIC;
 	return take_format(call, ctx, cq);
 }
 
 /* 0 from the event on, 1 from the completion on; source: kernel mlx5_ifc.h. */
-static enum cx_status take_moderation(struct cx_call *call, const uint8_t *ctx, struct cx_cq *cq)
+static enum cx_status take_moderation(struct cx_call *call, const uint8_t *ctx,
+				      struct cx_cq *cq)
 {
 	uint64_t mode = CX_GET(cqc, ctx, cq_period_mode);
 
 	if (mode > 1)
-		return cx_refuse(call, CX_ST_BAD_PARAM, "cqc.cq_period_mode", "%llu is not known",
-				 (unsigned long long)mode);
+		return cx_refuse(call, CX_ST_BAD_PARAM, "cqc.cq_period_mode",
+				 "%llu is not known", (unsigned long long)mode);
 	cq->overrun_ignore = CX_GET(cqc, ctx, oi);
 	cq->period = (uint16_t)CX_GET(cqc, ctx, cq_period);
 	cq->max_count = (uint16_t)CX_GET(cqc, ctx, cq_max_count);
 	return CX_ST_OK;
 }
 
-static enum cx_status take_objects(struct cx_call *call, const uint8_t *ctx, struct cx_cq *cq)
+static enum cx_status take_objects(struct cx_call *call, const uint8_t *ctx,
+				   struct cx_cq *cq)
 {
-	uint32_t uar = (uint32_t)CX_GET(cqc, ctx, uar_page), eqn = (uint32_t)CX_GET(cqc, ctx, c_eqn);
+	uint32_t uar = (uint32_t)CX_GET(cqc, ctx, uar_page);
+	uint32_t eqn = (uint32_t)CX_GET(cqc, ctx, c_eqn);
 	enum cx_status st = CX_ST_OK;
 
 	cq->uar = (struct cx_uar *)cx_call_obj(call, CX_UAR, uar, "cqc.uar_page", &st);
@@ -136,20 +148,25 @@ static enum cx_status take_objects(struct cx_call *call, const uint8_t *ctx, str
 }
 
 /* The record has two words of 32 bits and 29 address bits (rdma-core tests/mlx5_prm_structs.py,
- * SwCqc), so 8 bytes; entries 64 (page_offset counts so). Both are written by the device. */
-static enum cx_status take_memory(struct cx_call *call, const uint8_t *ctx, struct cx_cq *cq)
+ * SwCqc), so 8 bytes; entries 64 (page_offset counts so). Only entries are written. */
+static enum cx_status take_memory(struct cx_call *call, const uint8_t *ctx,
+				  struct cx_cq *cq)
 {
 	struct cx_range ring = {
 		.umem = CX_GET(create_cq_in, call->in, cq_umem_id),
 		.offset = CX_GET(create_cq_in, call->in, cq_umem_offset),
-		.bytes = (uint64_t)cq->cqe_bytes << cq->log_size, .align = 64,
+		.bytes = (uint64_t)cq->cqe_bytes << cq->log_size,
+		.align = 64,
 		.access = CX_ACCESS_LOCAL_WRITE,
 		.umem_field = "create_cq_in.cq_umem_id",
 		.offset_field = "create_cq_in.cq_umem_offset",
 	};
 	struct cx_range record = {
-		.umem = CX_GET(cqc, ctx, dbr_umem_id), .offset = CX_GET(cqc, ctx, dbr_addr),
-		.bytes = 8, .align = 8, .umem_field = "cqc.dbr_umem_id",
+		.umem = CX_GET(cqc, ctx, dbr_umem_id),
+		.offset = CX_GET(cqc, ctx, dbr_addr),
+		.bytes = 8,
+		.align = 8,
+		.umem_field = "cqc.dbr_umem_id",
 		.offset_field = "cqc.dbr_addr",
 	};
 	enum cx_status st;
@@ -169,13 +186,15 @@ static enum cx_status take_memory(struct cx_call *call, const uint8_t *ctx, stru
 	return st;
 }
 
-static enum cx_status check_create(struct cx_call *call, const uint8_t *ctx, struct cx_cq *cq)
+static enum cx_status check_create(struct cx_call *call, const uint8_t *ctx,
+				   struct cx_cq *cq)
 {
 	size_t fixed = CX_BYTES(create_cq_in);
 	enum cx_status st = cx_call_plain(call);
 
 	if (st == CX_ST_OK)
-		st = cx_call_empty(call, call->in + fixed, call->in_len - fixed, "create_cq_in.pas");
+		st = cx_call_empty(call, call->in + fixed, call->in_len - fixed,
+				   "create_cq_in.pas");
 	if (st == CX_ST_OK)
 		st = cx_call_forbid(call, ctx, no_in_create);
 	if (st == CX_ST_OK)
@@ -223,7 +242,10 @@ static enum cx_status create_cq(struct cx_call *call)
 enum { OP_MOD_RESIZE = 1 };
 enum { SELECT_PERIOD = 1 << 0, SELECT_COUNT = 1 << 1, SELECT_OVERRUN = 1 << 2 };
 
-static const struct { uint32_t bit; cx_field field; } modifiable[] = {
+static const struct {
+	uint32_t bit;
+	cx_field field;
+} modifiable[] = {
 	{ SELECT_PERIOD, CX_cqc__cq_period },
 	{ SELECT_COUNT, CX_cqc__cq_max_count },
 	{ SELECT_OVERRUN, CX_cqc__oi },
@@ -231,7 +253,8 @@ static const struct { uint32_t bit; cx_field field; } modifiable[] = {
 #define N_MODIFIABLE (sizeof(modifiable) / sizeof(modifiable[0]))
 
 /* devx.c of the kernel sets cq_umem_valid in each MODIFY_CQ of a program, so it may be set. */
-static enum cx_status check_modify(struct cx_call *call, const uint8_t *ctx, uint32_t select)
+static enum cx_status check_modify(struct cx_call *call, const uint8_t *ctx,
+				   uint32_t select)
 {
 	cx_field fields[N_MODIFIABLE + 1] = { 0 };
 	size_t fixed = CX_BYTES(modify_cq_in);
@@ -250,9 +273,11 @@ static enum cx_status check_modify(struct cx_call *call, const uint8_t *ctx, uin
 			rest &= ~modifiable[i].bit;
 		}
 	if (rest || !select)
-		return cx_refuse(call, CX_ST_BAD_PARAM, "modify_cq_in.modify_field_select",
-				 "0x%x selects %s", select, select ? "unknown fields" : "nothing");
-	st = cx_call_empty(call, call->in + fixed, call->in_len - fixed, "modify_cq_in.pas");
+		return cx_refuse(call, CX_ST_BAD_PARAM,
+				 "modify_cq_in.modify_field_select", "0x%x selects %s",
+				 select, select ? "unknown fields" : "nothing");
+	st = cx_call_empty(call, call->in + fixed, call->in_len - fixed,
+			   "modify_cq_in.pas");
 	return st == CX_ST_OK ? cx_call_only(call, &cx_layout_cqc, ctx, fields) : st;
 }
 
@@ -262,7 +287,8 @@ static enum cx_status modify_cq(struct cx_call *call)
 	uint32_t cqn = (uint32_t)CX_GET(modify_cq_in, call->in, cqn);
 	uint32_t select = (uint32_t)CX_GET(modify_cq_in, call->in, modify_field_select);
 	enum cx_status st = CX_ST_OK;
-	struct cx_cq *cq = (struct cx_cq *)cx_call_obj(call, CX_CQ, cqn, "modify_cq_in.cqn", &st);
+	struct cx_cq *cq =
+		(struct cx_cq *)cx_call_obj(call, CX_CQ, cqn, "modify_cq_in.cqn", &st);
 
 	if (cq)
 		st = check_modify(call, ctx, select);
@@ -272,7 +298,8 @@ static enum cx_status modify_cq(struct cx_call *call)
 		return st;
 	for (size_t i = 0; i < N_MODIFIABLE; i++)
 		if (select & modifiable[i].bit)
-			cx_set(cq->ctx, modifiable[i].field, cx_get(ctx, modifiable[i].field));
+			cx_set(cq->ctx, modifiable[i].field,
+			       cx_get(ctx, modifiable[i].field));
 	return take_moderation(call, cq->ctx, cq);
 }
 
@@ -297,13 +324,15 @@ static enum cx_status query_cq(struct cx_call *call)
 	struct cx_cq *cq = NULL;
 
 	if (st == CX_ST_OK)
-		cq = (struct cx_cq *)cx_call_obj(call, CX_CQ, cqn, "query_cq_in.cqn", &st);
+		cq = (struct cx_cq *)cx_call_obj(call, CX_CQ, cqn, "query_cq_in.cqn",
+						 &st);
 	if (!cq)
 		return st;
 	memcpy(ctx, cq->ctx, sizeof(cq->ctx));
 	CX_SET(cqc, ctx, status, cq->error ? STATUS_OVERFLOW : STATUS_OK);
 	CX_SET(cqc, ctx, st, st_of(cq));
-	CX_SET(cqc, ctx, consumer_counter, be32toh(__atomic_load_n(cq->dbrec, __ATOMIC_RELAXED)));
+	CX_SET(cqc, ctx, consumer_counter,
+	       be32toh(__atomic_load_n(cq->dbrec, __ATOMIC_RELAXED)));
 	CX_SET(cqc, ctx, producer_counter, cq->pi);
 	return CX_ST_OK;
 }
@@ -315,7 +344,8 @@ static enum cx_status destroy_cq(struct cx_call *call)
 	struct cx_cq *cq = NULL;
 
 	if (st == CX_ST_OK)
-		cq = (struct cx_cq *)cx_call_obj(call, CX_CQ, cqn, "destroy_cq_in.cqn", &st);
+		cq = (struct cx_cq *)cx_call_obj(call, CX_CQ, cqn, "destroy_cq_in.cqn",
+						 &st);
 	if (cq)
 		st = cx_call_unused(call, &cq->obj, "destroy_cq_in.cqn");
 	if (st != CX_ST_OK)
@@ -329,7 +359,8 @@ static enum cx_status destroy_cq(struct cx_call *call)
 }
 
 const struct cx_cmd cx_cmds_cq[] = {
-	{ 0x400, "CREATE_CQ", &cx_layout_create_cq_in, &cx_layout_create_cq_out, create_cq },
+	{ 0x400, "CREATE_CQ", &cx_layout_create_cq_in, &cx_layout_create_cq_out,
+	  create_cq },
 	{ 0x401, "DESTROY_CQ", &cx_layout_destroy_cq_in, NULL, destroy_cq },
 	{ 0x402, "QUERY_CQ", &cx_layout_query_cq_in, &cx_layout_query_cq_out, query_cq },
 	{ 0x403, "MODIFY_CQ", &cx_layout_modify_cq_in, NULL, modify_cq },

@@ -45,7 +45,8 @@ static enum cx_status query_adapter(struct cx_call *call)
 		return st;
 	CX_SET(query_adapter_param_block, block, ieee_vendor_id, 0x02c9);
 	CX_SET(query_adapter_param_block, block, vsd_vendor_id, 0x15b3);
-	memcpy(CX_AT(query_adapter_param_block, block, vsd_contd_psid), "MT_0000000359", 13);
+	memcpy(CX_AT(query_adapter_param_block, block, vsd_contd_psid), "MT_0000000359",
+	       13);
 	return CX_ST_OK;
 }
 
@@ -72,7 +73,10 @@ static enum cx_status query_special_contexts(struct cx_call *call)
 	return st;
 }
 
-static enum cx_status nop(struct cx_call *call) { return cx_call_plain(call); }
+static enum cx_status nop(struct cx_call *call)
+{
+	return cx_call_plain(call);
+}
 
 /* ---- the port; kernel core/vport.c ---- */
 
@@ -83,8 +87,9 @@ static enum cx_status own_vport(struct cx_call *call, const char *field)
 
 	if (CX_GET(query_vport_state_in, in, other_vport) ||
 	    CX_GET(query_vport_state_in, in, vport_number))
-		return cx_refuse(call, CX_ST_BAD_PARAM, field,
-				 "another port, but capability hca.vport_group_manager is 0");
+		return cx_refuse(
+			call, CX_ST_BAD_PARAM, field,
+			"another port, but capability hca.vport_group_manager is 0");
 	return CX_ST_OK;
 }
 
@@ -116,8 +121,8 @@ static enum cx_status query_nic_vport_context(struct cx_call *call)
 		st = own_vport(call, "query_nic_vport_context_in.other_vport");
 	if (st == CX_ST_OK && type > LIST_VLAN)
 		st = cx_refuse(call, CX_ST_BAD_PARAM,
-			       "query_nic_vport_context_in.allowed_list_type", "%u is not known",
-			       (unsigned)type);
+			       "query_nic_vport_context_in.allowed_list_type",
+			       "%u is not known", (unsigned)type);
 	if (st != CX_ST_OK)
 		return st;
 	CX_SET(nic_vport_context, ctx, min_wqe_inline_mode, dev->lim.min_inline_mode);
@@ -216,19 +221,21 @@ static enum cx_status access_register(struct cx_call *call)
 
 	if (call->op_mod != OP_MOD_READ)
 		return cx_refuse(call, CX_ST_BAD_PARAM, "access_register_in.op_mod",
-				 call->op_mod == OP_MOD_WRITE ? "registers cannot be written"
-							      : "not known");
+				 call->op_mod == OP_MOD_WRITE
+					 ? "registers cannot be written"
+					 : "not known");
 	if (CX_GET(access_register_in, call->in, argument))
 		return cx_refuse(call, CX_ST_BAD_PARAM, "access_register_in.argument",
 				 "0x%x: no register takes one",
-				 (unsigned)CX_GET(access_register_in, call->in, argument));
+				 (unsigned)CX_GET(access_register_in, call->in,
+						  argument));
 	for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++) {
 		if (registers[i].id != id)
 			continue;
 		if (room < registers[i].bytes)
 			return cx_refuse(call, CX_ST_BAD_OUT_LEN, "out_len",
-					 "%zu bytes have no room for register 0x%x", call->out_len,
-					 id);
+					 "%zu bytes have no room for register 0x%x",
+					 call->out_len, id);
 		registers[i].read(call->dev, call->out + CX_BYTES(access_register_out));
 		return CX_ST_OK;
 	}
@@ -333,7 +340,8 @@ static enum cx_status dealloc(struct cx_call *call, enum cx_obj_type type, cx_fi
 	struct cx_obj *obj = NULL;
 
 	if (st == CX_ST_OK)
-		obj = cx_call_obj(call, type, (uint32_t)cx_get(call->in, num), field, &st);
+		obj = cx_call_obj(call, type, (uint32_t)cx_get(call->in, num), field,
+				  &st);
 	if (obj)
 		st = cx_call_unused(call, obj, field);
 	if (st == CX_ST_OK)
@@ -354,7 +362,8 @@ static enum cx_status dealloc_uar(struct cx_call *call)
 
 static enum cx_status alloc_pd(struct cx_call *call)
 {
-	return alloc(call, CX_PD, sizeof(struct cx_pd), CX_alloc_pd_out__pd, "alloc_pd_out.pd");
+	return alloc(call, CX_PD, sizeof(struct cx_pd), CX_alloc_pd_out__pd,
+		     "alloc_pd_out.pd");
 }
 
 static enum cx_status dealloc_pd(struct cx_call *call)
@@ -377,9 +386,11 @@ static enum cx_status dealloc_td(struct cx_call *call)
 
 /* ---- the table ---- */
 
+/* clang-format off */
 #define ROW(opcode, name, in, out, run)                                                  \
 	{ (opcode), (name), &cx_layout_##in, &cx_layout_##out, (run) }
 #define ROW_PLAIN(opcode, name, in, run) { (opcode), (name), &cx_layout_##in, NULL, (run) }
+/* clang-format on */
 
 const struct cx_cmd cx_cmds_misc[] = {
 	ROW(0x100, "QUERY_HCA_CAP", query_hca_cap_in, query_hca_cap_out, query_hca_cap),
@@ -404,7 +415,8 @@ const struct cx_cmd cx_cmds_misc[] = {
 	ROW_PLAIN(0x80d, "NOP", nop_in, nop),
 	ROW(0x816, "ALLOC_TRANSPORT_DOMAIN", alloc_transport_domain_in,
 	    alloc_transport_domain_out, alloc_td),
-	ROW_PLAIN(0x817, "DEALLOC_TRANSPORT_DOMAIN", dealloc_transport_domain_in, dealloc_td),
+	ROW_PLAIN(0x817, "DEALLOC_TRANSPORT_DOMAIN", dealloc_transport_domain_in,
+		  dealloc_td),
 	ROW(0xa04, "CREATE_UCTX", create_uctx_in, create_uctx_out, create_uctx),
 	ROW_PLAIN(0xa06, "DESTROY_UCTX", destroy_uctx_in, destroy_uctx),
 	ROW(0xa08, "CREATE_UMEM", create_umem_in, create_umem_out, no_umem),

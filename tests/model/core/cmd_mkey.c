@@ -11,8 +11,14 @@
 
 /* IB_ACCESS_* of the kernel's include/rdma/ib_verbs.h, the first is CX_ACCESS_LOCAL_WRITE; and
  * two of our own. Only the first means something here: the rest is for QUERY_MKEY. */
-enum { LOCAL_WRITE = 1, REMOTE_WRITE = 2, REMOTE_READ = 4, REMOTE_ATOMIC = 8,
-       RELAXED_WRITE = 1 << 24, RELAXED_READ = 1 << 25 };
+enum {
+	LOCAL_WRITE = 1,
+	REMOTE_WRITE = 2,
+	REMOTE_READ = 4,
+	REMOTE_ATOMIC = 8,
+	RELAXED_WRITE = 1 << 24,
+	RELAXED_READ = 1 << 25
+};
 /* kernel mlx5_ifc.h, MLX5_MKC_ACCESS_MODE_* */
 enum { MODE_PHYSICAL = 0, MODE_TABLE = 1, MODE_KLM = 2, MODE_KSM = 3 };
 
@@ -61,10 +67,12 @@ static enum cx_status check_mode(struct cx_call *call, const uint8_t *ctx)
 
 	if (mode != MODE_TABLE)
 		return cx_refuse(call, CX_ST_BAD_PARAM, "mkc.access_mode_1_0",
-				 "%llu: only tables of pages are modelled", (unsigned long long)mode);
+				 "%llu: only tables of pages are modelled",
+				 (unsigned long long)mode);
 	if (qpn != NO_QP)
 		return cx_refuse(call, CX_ST_BAD_PARAM, "mkc.qpn",
-				 "0x%llx: keys of one queue are not modelled", (unsigned long long)qpn);
+				 "0x%llx: keys of one queue are not modelled",
+				 (unsigned long long)qpn);
 	return CX_ST_OK;
 }
 
@@ -74,14 +82,15 @@ static enum cx_status check_table(struct cx_call *call, const uint8_t *ctx)
 	uint64_t log = CX_GET(mkc, ctx, log_page_size), len = CX_GET(mkc, ctx, len);
 	uint64_t in_page = CX_GET(mkc, ctx, start_addr) & ((UINT64_C(1) << log) - 1);
 	uint64_t pages, octwords = CX_GET(mkc, ctx, translations_octword_size);
-	uint64_t actual = CX_GET(create_mkey_in, call->in, translations_octword_actual_size);
+	uint64_t actual =
+		CX_GET(create_mkey_in, call->in, translations_octword_actual_size);
 
 	if (log < 12)
 		return cx_refuse(call, CX_ST_BAD_PARAM, "mkc.log_page_size",
 				 "%llu is less than 12", (unsigned long long)log);
 	if (!len || len - 1 > UINT64_MAX - CX_GET(mkc, ctx, start_addr))
-		return cx_refuse(call, CX_ST_BAD_PARAM, "mkc.len", "0x%llx from 0x%llx on",
-				 (unsigned long long)len,
+		return cx_refuse(call, CX_ST_BAD_PARAM, "mkc.len",
+				 "0x%llx from 0x%llx on", (unsigned long long)len,
 				 (unsigned long long)CX_GET(mkc, ctx, start_addr));
 	pages = (in_page + (len - 1)) / (UINT64_C(1) << log) + 1;
 	if (octwords < (pages + 1) / 2)
@@ -98,13 +107,14 @@ static enum cx_status check_table(struct cx_call *call, const uint8_t *ctx)
 
 /* A page table keeps the low bits of an address: the card would read beside what was meant,
  * here it is refused. */
-static enum cx_status take_memory(struct cx_call *call, const uint8_t *ctx, struct cx_umem **umem,
-				  uint8_t **base)
+static enum cx_status take_memory(struct cx_call *call, const uint8_t *ctx,
+				  struct cx_umem **umem, uint8_t **base)
 {
 	struct cx_range r = {
 		.umem = CX_GET(create_mkey_in, call->in, mkey_umem_id),
 		.offset = CX_GET(create_mkey_in, call->in, mkey_umem_offset),
-		.bytes = CX_GET(mkc, ctx, len), .align = 1,
+		.bytes = CX_GET(mkc, ctx, len),
+		.align = 1,
 		.access = CX_GET(mkc, ctx, lw) ? CX_ACCESS_LOCAL_WRITE : 0,
 		.umem_field = "create_mkey_in.mkey_umem_id",
 		.offset_field = "create_mkey_in.mkey_umem_offset",
@@ -113,16 +123,19 @@ static enum cx_status take_memory(struct cx_call *call, const uint8_t *ctx, stru
 	enum cx_status st = cx_call_range(call, &r, umem, base);
 
 	if (st == CX_ST_OK && ((uintptr_t)*base ^ start) & 0xfff)
-		return cx_refuse(call, CX_ST_BAD_PARAM, "mkc.start_addr",
-				 "0x%llx has another offset in its page than the memory, 0x%x",
-				 (unsigned long long)start, (unsigned)((uintptr_t)*base & 0xfff));
+		return cx_refuse(
+			call, CX_ST_BAD_PARAM, "mkc.start_addr",
+			"0x%llx has another offset in its page than the memory, 0x%x",
+			(unsigned long long)start, (unsigned)((uintptr_t)*base & 0xfff));
 	return st;
 }
 
 static uint32_t access_of(const uint8_t *ctx)
 {
-	return (CX_GET(mkc, ctx, lw) ? LOCAL_WRITE : 0) | (CX_GET(mkc, ctx, rw) ? REMOTE_WRITE : 0) |
-	       (CX_GET(mkc, ctx, rr) ? REMOTE_READ : 0) | (CX_GET(mkc, ctx, a) ? REMOTE_ATOMIC : 0) |
+	return (CX_GET(mkc, ctx, lw) ? LOCAL_WRITE : 0) |
+	       (CX_GET(mkc, ctx, rw) ? REMOTE_WRITE : 0) |
+	       (CX_GET(mkc, ctx, rr) ? REMOTE_READ : 0) |
+	       (CX_GET(mkc, ctx, a) ? REMOTE_ATOMIC : 0) |
 	       (CX_GET(mkc, ctx, relaxed_ordering_write) ? RELAXED_WRITE : 0) |
 	       (CX_GET(mkc, ctx, relaxed_ordering_read) ? RELAXED_READ : 0);
 }
@@ -157,8 +170,8 @@ enum cx_status cx_create_mkey(struct cx_call *call)
 	if (st != CX_ST_OK)
 		return st;
 	if (cx_mkey_new(call->dev, call->uid, (uint32_t)CX_GET(mkc, ctx, pd), base,
-			CX_GET(mkc, ctx, start_addr), CX_GET(mkc, ctx, len), access_of(ctx), umem,
-			&mkey))
+			CX_GET(mkc, ctx, start_addr), CX_GET(mkc, ctx, len),
+			access_of(ctx), umem, &mkey))
 		return cx_refuse(call, CX_ST_LIMIT, "create_mkey_out.mkey_index",
 				 "no number left for another MKEY");
 	mkey->variant = (uint8_t)CX_GET(mkc, ctx, mkey_7_0);

@@ -9,32 +9,37 @@
 
 /* DPDK makes it in RDY. Without basic_cyclic_rcv_wqe the entries of a cyclic ring would start
  * with a link, as those of a shared receive queue; drivers that make such ask for a list. */
-static enum cx_status take_context(struct cx_call *call, const uint8_t *ctx, struct cx_rmp *rmp)
+static enum cx_status take_context(struct cx_call *call, const uint8_t *ctx,
+				   struct cx_rmp *rmp)
 {
 	uint64_t state = CX_GET(rmpc, ctx, state);
 	bool basic = CX_GET(rmpc, ctx, basic_cyclic_rcv_wqe);
 	bool cyclic = rmp->wq.type == CX_WQ_CYCLIC;
 
 	if (state != CX_Q_RST && state != CX_Q_RDY)
-		return cx_refuse(call, CX_ST_BAD_PARAM, "rmpc.state", "%llu: a new one is in RST or RDY",
+		return cx_refuse(call, CX_ST_BAD_PARAM, "rmpc.state",
+				 "%llu: a new one is in RST or RDY",
 				 (unsigned long long)state);
 	if (basic && !cx_cap(call->dev, "hca.basic_cyclic_rcv_wqe"))
 		return cx_refuse(call, CX_ST_BAD_PARAM, "rmpc.basic_cyclic_rcv_wqe",
 				 "set, but capability hca.basic_cyclic_rcv_wqe is 0");
 	if (basic != cyclic)
 		return cx_refuse(call, CX_ST_BAD_PARAM, "rmpc.basic_cyclic_rcv_wqe",
-				 "%d with wq_type %d is not modelled", basic, rmp->wq.type);
+				 "%d with wq_type %d is not modelled", basic,
+				 rmp->wq.type);
 	rmp->state = (enum cx_q_state)state;
 	return CX_ST_OK;
 }
 
-static enum cx_status check_create(struct cx_call *call, const uint8_t *ctx, struct cx_rmp *rmp)
+static enum cx_status check_create(struct cx_call *call, const uint8_t *ctx,
+				   struct cx_rmp *rmp)
 {
 	size_t fixed = CX_BYTES(create_rmp_in);
 	enum cx_status st = cx_call_plain(call);
 
 	if (st == CX_ST_OK && !cx_cap(call->dev, "hca.mem_rq_rmp"))
-		st = cx_refuse(call, CX_ST_BAD_PARAM, "opcode", "capability hca.mem_rq_rmp is 0");
+		st = cx_refuse(call, CX_ST_BAD_PARAM, "opcode",
+			       "capability hca.mem_rq_rmp is 0");
 	if (st == CX_ST_OK)
 		st = cx_call_empty(call, call->in + fixed, call->in_len - fixed,
 				   "create_rmp_in.wq_pas");
@@ -83,14 +88,16 @@ enum cx_status cx_modify_rmp(struct cx_call *call)
 	struct cx_rmp *rmp = NULL;
 
 	if (st == CX_ST_OK)
-		rmp = (struct cx_rmp *)cx_call_obj(call, CX_RMP, rmpn, "modify_rmp_in.rmpn", &st);
+		rmp = (struct cx_rmp *)cx_call_obj(call, CX_RMP, rmpn,
+						   "modify_rmp_in.rmpn", &st);
 	if (rmp && CX_GET(rmp_bitmask, CX_AT(modify_rmp_in, call->in, bitmask), lwm))
 		st = cx_refuse(call, CX_ST_BAD_PARAM, "rmp_bitmask.lwm",
 			       "the limit event is not modelled");
 	if (st == CX_ST_OK)
 		st = cx_call_only(call, &cx_layout_rmpc, ctx, fields);
 	if (st == CX_ST_OK)
-		st = cx_call_state(call, rmp->state, CX_GET(modify_rmp_in, call->in, rmp_state), to,
+		st = cx_call_state(call, rmp->state,
+				   CX_GET(modify_rmp_in, call->in, rmp_state), to,
 				   "modify_rmp_in.rmp_state", "rmpc.state");
 	if (st == CX_ST_OK)
 		change_state(rmp, (enum cx_q_state)to);
@@ -105,7 +112,8 @@ enum cx_status cx_query_rmp(struct cx_call *call)
 	struct cx_rmp *rmp = NULL;
 
 	if (st == CX_ST_OK)
-		rmp = (struct cx_rmp *)cx_call_obj(call, CX_RMP, rmpn, "query_rmp_in.rmpn", &st);
+		rmp = (struct cx_rmp *)cx_call_obj(call, CX_RMP, rmpn,
+						   "query_rmp_in.rmpn", &st);
 	if (!rmp)
 		return st;
 	memcpy(ctx, rmp->ctx, sizeof(rmp->ctx));
@@ -121,7 +129,8 @@ enum cx_status cx_destroy_rmp(struct cx_call *call)
 	struct cx_rmp *rmp = NULL;
 
 	if (st == CX_ST_OK)
-		rmp = (struct cx_rmp *)cx_call_obj(call, CX_RMP, rmpn, "destroy_rmp_in.rmpn", &st);
+		rmp = (struct cx_rmp *)cx_call_obj(call, CX_RMP, rmpn,
+						   "destroy_rmp_in.rmpn", &st);
 	if (rmp)
 		st = cx_call_unused(call, &rmp->obj, "destroy_rmp_in.rmpn");
 	if (st != CX_ST_OK)

@@ -48,11 +48,13 @@ static enum cx_status take_counter(struct cx_call *call, const uint8_t *ctx,
 	return st;
 }
 
-static enum cx_status take_context(struct cx_call *call, const uint8_t *ctx, struct cx_rq *rq)
+static enum cx_status take_context(struct cx_call *call, const uint8_t *ctx,
+				   struct cx_rq *rq)
 {
 	uint32_t cqn = (uint32_t)CX_GET(rqc, ctx, cqn);
 	uint64_t format = CX_GET(rqc, ctx, ts_format);
-	enum cx_status st = cx_call_ts_format(call, format, "hca.rq_ts_format", "rqc.ts_format");
+	enum cx_status st =
+		cx_call_ts_format(call, format, "hca.rq_ts_format", "rqc.ts_format");
 
 	if (st == CX_ST_OK)
 		rq->cq = (struct cx_cq *)cx_call_obj(call, CX_CQ, cqn, "rqc.cqn", &st);
@@ -68,23 +70,26 @@ static enum cx_status take_context(struct cx_call *call, const uint8_t *ctx, str
 /* The ring is the RMP's. devx.c of the kernel sets the two valid bits in each CREATE_RQ. */
 static enum cx_status take_rmp(struct cx_call *call, const uint8_t *ctx, struct cx_rq *rq)
 {
-	static const cx_field fields[] = { CX_wq__wq_umem_valid, CX_wq__dbr_umem_valid, 0 };
+	static const cx_field fields[] = { CX_wq__wq_umem_valid, CX_wq__dbr_umem_valid,
+					   0 };
 	uint32_t rmpn = (uint32_t)CX_GET(rqc, ctx, rmpn);
 	enum cx_status st = CX_ST_OK;
 
 	rq->rmp = (struct cx_rmp *)cx_call_obj(call, CX_RMP, rmpn, "rqc.rmpn", &st);
-	return rq->rmp ? cx_call_only(call, &cx_layout_wq, CX_AT(rqc, ctx, wq), fields) : st;
+	return rq->rmp ? cx_call_only(call, &cx_layout_wq, CX_AT(rqc, ctx, wq), fields)
+		       : st;
 }
 
-static enum cx_status take_memory(struct cx_call *call, const uint8_t *ctx, struct cx_rq *rq)
+static enum cx_status take_memory(struct cx_call *call, const uint8_t *ctx,
+				  struct cx_rq *rq)
 {
 	uint64_t type = CX_GET(rqc, ctx, mem_rq_type);
 
 	if (type == MEM_RMP)
 		return take_rmp(call, ctx, rq);
 	if (type != MEM_INLINE)
-		return cx_refuse(call, CX_ST_BAD_PARAM, "rqc.mem_rq_type", "%llu is not known",
-				 (unsigned long long)type);
+		return cx_refuse(call, CX_ST_BAD_PARAM, "rqc.mem_rq_type",
+				 "%llu is not known", (unsigned long long)type);
 	if (CX_GET(rqc, ctx, rmpn))
 		return cx_refuse(call, CX_ST_BAD_PARAM, "rqc.rmpn",
 				 "0x%x, but the queue has a ring of its own",
@@ -92,7 +97,8 @@ static enum cx_status take_memory(struct cx_call *call, const uint8_t *ctx, stru
 	return cx_call_wq(call, CX_AT(rqc, ctx, wq), CX_RQ, &rq->wq);
 }
 
-static enum cx_status check_create(struct cx_call *call, const uint8_t *ctx, struct cx_rq *rq)
+static enum cx_status check_create(struct cx_call *call, const uint8_t *ctx,
+				   struct cx_rq *rq)
 {
 	size_t fixed = CX_BYTES(create_rq_in);
 	enum cx_status st = cx_call_plain(call);
@@ -147,9 +153,17 @@ enum cx_status cx_create_rq(struct cx_call *call)
 /* ---- MODIFY_RQ ---- */
 
 /* Source: kernel mlx5_ifc.h, MLX5_MODIFY_RQ_IN_MODIFY_BITMASK_*; DPDK adds bit 0, the limit. */
-enum { SELECT_LIMIT = 1 << 0, SELECT_VSD = 1 << 1, SELECT_FCS = 1 << 2, SELECT_COUNTER = 1 << 3 };
+enum {
+	SELECT_LIMIT = 1 << 0,
+	SELECT_VSD = 1 << 1,
+	SELECT_FCS = 1 << 2,
+	SELECT_COUNTER = 1 << 3
+};
 
-static const struct { uint64_t bit; cx_field field; } modifiable[] = {
+static const struct {
+	uint64_t bit;
+	cx_field field;
+} modifiable[] = {
 	{ SELECT_VSD, CX_rqc__vsd },
 	{ SELECT_FCS, CX_rqc__scatter_fcs },
 	{ SELECT_COUNTER, CX_rqc__counter_set_id },
@@ -160,18 +174,21 @@ static enum cx_status check_mask(struct cx_call *call, uint64_t mask)
 {
 	if (mask & SELECT_LIMIT)
 		return cx_refuse(call, CX_ST_BAD_PARAM, "modify_rq_in.modify_bitmask",
-				 "0x%llx: the limit event is not modelled", (unsigned long long)mask);
+				 "0x%llx: the limit event is not modelled",
+				 (unsigned long long)mask);
 	if (mask >> 4)
 		return cx_refuse(call, CX_ST_BAD_PARAM, "modify_rq_in.modify_bitmask",
 				 "0x%llx is not known", (unsigned long long)mask);
 	if (mask & SELECT_COUNTER && !cx_cap(call->dev, "hca.modify_rq_counter_set_id"))
-		return cx_refuse(call, CX_ST_BAD_PARAM, "modify_rq_in.modify_bitmask",
-				 "0x%llx, but capability hca.modify_rq_counter_set_id is 0",
-				 (unsigned long long)mask);
+		return cx_refuse(
+			call, CX_ST_BAD_PARAM, "modify_rq_in.modify_bitmask",
+			"0x%llx, but capability hca.modify_rq_counter_set_id is 0",
+			(unsigned long long)mask);
 	return CX_ST_OK;
 }
 
-static enum cx_status check_modify(struct cx_call *call, const uint8_t *ctx, uint64_t mask)
+static enum cx_status check_modify(struct cx_call *call, const uint8_t *ctx,
+				   uint64_t mask)
 {
 	cx_field fields[N_MODIFIABLE + 2] = { CX_rqc__state };
 	enum cx_status st = check_mask(call, mask);
@@ -212,7 +229,8 @@ static void change_fields(struct cx_rq *rq, const uint8_t *ctx, uint64_t mask,
 {
 	for (size_t i = 0; i < N_MODIFIABLE; i++)
 		if (mask & modifiable[i].bit)
-			cx_set(rq->ctx, modifiable[i].field, cx_get(ctx, modifiable[i].field));
+			cx_set(rq->ctx, modifiable[i].field,
+			       cx_get(ctx, modifiable[i].field));
 	rq->vsd = CX_GET(rqc, rq->ctx, vsd);
 	rq->scatter_fcs = CX_GET(rqc, rq->ctx, scatter_fcs);
 	if (mask & SELECT_COUNTER)
@@ -230,13 +248,15 @@ enum cx_status cx_modify_rq(struct cx_call *call)
 	struct cx_rq *rq = NULL;
 
 	if (st == CX_ST_OK)
-		rq = (struct cx_rq *)cx_call_obj(call, CX_RQ, rqn, "modify_rq_in.rqn", &st);
+		rq = (struct cx_rq *)cx_call_obj(call, CX_RQ, rqn, "modify_rq_in.rqn",
+						 &st);
 	if (rq)
 		st = check_modify(call, ctx, mask);
 	if (st == CX_ST_OK)
 		st = take_counter(call, ctx, &counter);
 	if (st == CX_ST_OK)
-		st = cx_call_state(call, rq->state, CX_GET(modify_rq_in, call->in, rq_state), to,
+		st = cx_call_state(call, rq->state,
+				   CX_GET(modify_rq_in, call->in, rq_state), to,
 				   "modify_rq_in.rq_state", "rqc.state");
 	if (st != CX_ST_OK)
 		return st;
@@ -255,7 +275,8 @@ enum cx_status cx_query_rq(struct cx_call *call)
 	struct cx_rq *rq = NULL;
 
 	if (st == CX_ST_OK)
-		rq = (struct cx_rq *)cx_call_obj(call, CX_RQ, rqn, "query_rq_in.rqn", &st);
+		rq = (struct cx_rq *)cx_call_obj(call, CX_RQ, rqn, "query_rq_in.rqn",
+						 &st);
 	if (!rq)
 		return st;
 	memcpy(ctx, rq->ctx, sizeof(rq->ctx));
@@ -272,7 +293,8 @@ enum cx_status cx_destroy_rq(struct cx_call *call)
 	struct cx_rq *rq = NULL;
 
 	if (st == CX_ST_OK)
-		rq = (struct cx_rq *)cx_call_obj(call, CX_RQ, rqn, "destroy_rq_in.rqn", &st);
+		rq = (struct cx_rq *)cx_call_obj(call, CX_RQ, rqn, "destroy_rq_in.rqn",
+						 &st);
 	if (rq)
 		st = cx_call_unused(call, &rq->obj, "destroy_rq_in.rqn");
 	if (st != CX_ST_OK)

@@ -17,7 +17,8 @@ static const struct cx_forbidden no_in_create[] = {
 	CX_FORBIDDEN(sqc, hairpin, "capability hca.hairpin is 0"),
 	CX_FORBIDDEN(sqc, non_wire, "capability hca.non_wire_sq is 0"),
 	CX_FORBIDDEN(sqc, static_sq_wq, "capability hca.log_max_static_sq_wq is 0"),
-	CX_FORBIDDEN(sqc, packet_pacing_rate_limit_index, "capability qos.packet_pacing is 0"),
+	CX_FORBIDDEN(sqc, packet_pacing_rate_limit_index,
+		     "capability qos.packet_pacing is 0"),
 	{ 0, NULL, NULL },
 };
 
@@ -37,17 +38,20 @@ static enum cx_status check_right(struct cx_call *call)
 	const struct cx_uctx *uctx = (const struct cx_uctx *)obj;
 
 	if (call->uid && uctx && !(uctx->cap & RAW_TX))
-		return cx_refuse(call, CX_ST_BAD_PARAM, "uid",
-				 "context without the right of raw transmit (uctx.cap 0x%x)",
-				 uctx->cap);
+		return cx_refuse(
+			call, CX_ST_BAD_PARAM, "uid",
+			"context without the right of raw transmit (uctx.cap 0x%x)",
+			uctx->cap);
 	return CX_ST_OK;
 }
 
 /* 0 nothing, 1 layer 2, 2 IP, 3 TCP or UDP header; source: kernel device.h, MLX5_INLINE_MODE_*.
  * The others, of tunnels (DPDK mlx5_prm.h), are off. */
-static enum cx_status take_modes(struct cx_call *call, const uint8_t *ctx, struct cx_sq *sq)
+static enum cx_status take_modes(struct cx_call *call, const uint8_t *ctx,
+				 struct cx_sq *sq)
 {
-	uint64_t mode = CX_GET(sqc, ctx, min_wqe_inline_mode), format = CX_GET(sqc, ctx, ts_format);
+	uint64_t mode = CX_GET(sqc, ctx, min_wqe_inline_mode),
+		 format = CX_GET(sqc, ctx, ts_format);
 
 	if (mode > 3 || mode < call->dev->lim.min_inline_mode)
 		return cx_refuse(call, CX_ST_BAD_PARAM, "sqc.min_wqe_inline_mode",
@@ -61,26 +65,31 @@ static enum cx_status take_modes(struct cx_call *call, const uint8_t *ctx, struc
 	return cx_call_ts_format(call, format, "hca.sq_ts_format", "sqc.ts_format");
 }
 
-static enum cx_status take_objects(struct cx_call *call, const uint8_t *ctx, struct cx_sq *sq)
+static enum cx_status take_objects(struct cx_call *call, const uint8_t *ctx,
+				   struct cx_sq *sq)
 {
 	const uint8_t *wq = CX_AT(sqc, ctx, wq);
-	uint32_t cqn = (uint32_t)CX_GET(sqc, ctx, cqn), uar = (uint32_t)CX_GET(wq, wq, uar_page);
+	uint32_t cqn = (uint32_t)CX_GET(sqc, ctx, cqn);
+	uint32_t uar = (uint32_t)CX_GET(wq, wq, uar_page);
 	uint32_t tisn = (uint32_t)CX_GET(sqc, ctx, tis_num_0);
 	uint64_t n_tis = CX_GET(sqc, ctx, tis_lst_sz);
 	enum cx_status st = CX_ST_OK;
 
 	if (n_tis != 1)
-		return cx_refuse(call, CX_ST_BAD_PARAM, "sqc.tis_lst_sz", "%llu, must be 1",
-				 (unsigned long long)n_tis);
+		return cx_refuse(call, CX_ST_BAD_PARAM, "sqc.tis_lst_sz",
+				 "%llu, must be 1", (unsigned long long)n_tis);
 	sq->cq = (struct cx_cq *)cx_call_obj(call, CX_CQ, cqn, "sqc.cqn", &st);
 	if (sq->cq)
-		sq->tis = (struct cx_tis *)cx_call_obj(call, CX_TIS, tisn, "sqc.tis_num_0", &st);
+		sq->tis = (struct cx_tis *)cx_call_obj(call, CX_TIS, tisn,
+						       "sqc.tis_num_0", &st);
 	if (sq->tis)
-		sq->uar = (struct cx_uar *)cx_call_obj(call, CX_UAR, uar, "wq.uar_page", &st);
+		sq->uar = (struct cx_uar *)cx_call_obj(call, CX_UAR, uar, "wq.uar_page",
+						       &st);
 	return st;
 }
 
-static enum cx_status check_create(struct cx_call *call, const uint8_t *ctx, struct cx_sq *sq)
+static enum cx_status check_create(struct cx_call *call, const uint8_t *ctx,
+				   struct cx_sq *sq)
 {
 	size_t fixed = CX_BYTES(create_sq_in);
 	enum cx_status st = cx_call_plain(call);
@@ -98,7 +107,8 @@ static enum cx_status check_create(struct cx_call *call, const uint8_t *ctx, str
 		st = take_modes(call, ctx, sq);
 	if (st == CX_ST_OK)
 		st = take_objects(call, ctx, sq);
-	return st == CX_ST_OK ? cx_call_wq(call, CX_AT(sqc, ctx, wq), CX_SQ, &sq->wq) : st;
+	return st == CX_ST_OK ? cx_call_wq(call, CX_AT(sqc, ctx, wq), CX_SQ, &sq->wq)
+			      : st;
 }
 
 enum cx_status cx_create_sq(struct cx_call *call)
@@ -137,7 +147,8 @@ static enum cx_status check_modify(struct cx_call *call, const uint8_t *ctx)
 	if (mask)
 		return cx_refuse(call, CX_ST_BAD_PARAM, "modify_sq_in.modify_bitmask",
 				 "0x%llx: %s", (unsigned long long)mask,
-				 mask == 1 ? "capability qos.packet_pacing is 0" : "not known");
+				 mask == 1 ? "capability qos.packet_pacing is 0"
+					   : "not known");
 	return cx_call_only(call, &cx_layout_sqc, ctx, fields);
 }
 
@@ -161,11 +172,13 @@ enum cx_status cx_modify_sq(struct cx_call *call)
 	struct cx_sq *sq = NULL;
 
 	if (st == CX_ST_OK)
-		sq = (struct cx_sq *)cx_call_obj(call, CX_SQ, sqn, "modify_sq_in.sqn", &st);
+		sq = (struct cx_sq *)cx_call_obj(call, CX_SQ, sqn, "modify_sq_in.sqn",
+						 &st);
 	if (sq)
 		st = check_modify(call, ctx);
 	if (st == CX_ST_OK)
-		st = cx_call_state(call, sq->state, CX_GET(modify_sq_in, call->in, sq_state), to,
+		st = cx_call_state(call, sq->state,
+				   CX_GET(modify_sq_in, call->in, sq_state), to,
 				   "modify_sq_in.sq_state", "sqc.state");
 	if (st == CX_ST_OK)
 		change_state(call->dev, sq, (enum cx_q_state)to);
@@ -182,7 +195,8 @@ enum cx_status cx_query_sq(struct cx_call *call)
 	struct cx_sq *sq = NULL;
 
 	if (st == CX_ST_OK)
-		sq = (struct cx_sq *)cx_call_obj(call, CX_SQ, sqn, "query_sq_in.sqn", &st);
+		sq = (struct cx_sq *)cx_call_obj(call, CX_SQ, sqn, "query_sq_in.sqn",
+						 &st);
 	if (!sq)
 		return st;
 	memcpy(ctx, sq->ctx, sizeof(sq->ctx));
@@ -198,7 +212,8 @@ enum cx_status cx_destroy_sq(struct cx_call *call)
 	struct cx_sq *sq = NULL;
 
 	if (st == CX_ST_OK)
-		sq = (struct cx_sq *)cx_call_obj(call, CX_SQ, sqn, "destroy_sq_in.sqn", &st);
+		sq = (struct cx_sq *)cx_call_obj(call, CX_SQ, sqn, "destroy_sq_in.sqn",
+						 &st);
 	if (sq)
 		st = cx_call_unused(call, &sq->obj, "destroy_sq_in.sqn");
 	if (st != CX_ST_OK)

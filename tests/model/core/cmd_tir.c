@@ -60,7 +60,8 @@ static enum cx_status check_modify_tis(struct cx_call *call, const uint8_t *ctx)
 	enum cx_status st = cx_call_forbid(call, mask, no_bits);
 
 	if (st == CX_ST_OK && !prio)
-		st = cx_refuse(call, CX_ST_BAD_PARAM, "modify_tis_bitmask.prio", "nothing selected");
+		st = cx_refuse(call, CX_ST_BAD_PARAM, "modify_tis_bitmask.prio",
+			       "nothing selected");
 	return st == CX_ST_OK ? cx_call_only(call, &cx_layout_tisc, ctx, fields) : st;
 }
 
@@ -72,9 +73,11 @@ static enum cx_status modify_tis(struct cx_call *call)
 	struct cx_tis *tis = NULL;
 
 	if (st == CX_ST_OK && !cx_cap(call->dev, "hca.modify_tis"))
-		return cx_refuse(call, CX_ST_BAD_PARAM, "opcode", "capability hca.modify_tis is 0");
+		return cx_refuse(call, CX_ST_BAD_PARAM, "opcode",
+				 "capability hca.modify_tis is 0");
 	if (st == CX_ST_OK)
-		tis = (struct cx_tis *)cx_call_obj(call, CX_TIS, tisn, "modify_tis_in.tisn", &st);
+		tis = (struct cx_tis *)cx_call_obj(call, CX_TIS, tisn,
+						   "modify_tis_in.tisn", &st);
 	if (tis)
 		st = check_modify_tis(call, ctx);
 	if (st == CX_ST_OK)
@@ -89,9 +92,11 @@ static enum cx_status query_tis(struct cx_call *call)
 	struct cx_tis *tis = NULL;
 
 	if (st == CX_ST_OK)
-		tis = (struct cx_tis *)cx_call_obj(call, CX_TIS, tisn, "query_tis_in.tisn", &st);
+		tis = (struct cx_tis *)cx_call_obj(call, CX_TIS, tisn,
+						   "query_tis_in.tisn", &st);
 	if (tis)
-		memcpy(CX_AT(query_tis_out, call->out, tis_context), tis->ctx, sizeof(tis->ctx));
+		memcpy(CX_AT(query_tis_out, call->out, tis_context), tis->ctx,
+		       sizeof(tis->ctx));
 	return st;
 }
 
@@ -102,7 +107,8 @@ static enum cx_status destroy_tis(struct cx_call *call)
 	struct cx_tis *tis = NULL;
 
 	if (st == CX_ST_OK)
-		tis = (struct cx_tis *)cx_call_obj(call, CX_TIS, tisn, "destroy_tis_in.tisn", &st);
+		tis = (struct cx_tis *)cx_call_obj(call, CX_TIS, tisn,
+						   "destroy_tis_in.tisn", &st);
 	if (tis)
 		st = cx_call_unused(call, &tis->obj, "destroy_tis_in.tisn");
 	if (st != CX_ST_OK)
@@ -123,9 +129,10 @@ static enum cx_status check_selector(struct cx_call *call, const uint8_t *select
 	uint64_t fields = CX_GET(rx_hash_field_select, select, selected_fields);
 
 	if (fields & ~(uint64_t)SELECTABLE)
-		return cx_refuse(call, CX_ST_BAD_PARAM, "rx_hash_field_select.selected_fields",
-				 "0x%llx: only 0x%x can be hashed", (unsigned long long)fields,
-				 SELECTABLE);
+		return cx_refuse(call, CX_ST_BAD_PARAM,
+				 "rx_hash_field_select.selected_fields",
+				 "0x%llx: only 0x%x can be hashed",
+				 (unsigned long long)fields, SELECTABLE);
 	return CX_ST_OK;
 }
 
@@ -136,10 +143,11 @@ static enum cx_status check_hash(struct cx_call *call, const uint8_t *ctx)
 	uint64_t fn = CX_GET(tirc, ctx, rx_hash_fn);
 
 	if (fn > CX_HASH_TOEPLITZ)
-		return cx_refuse(call, CX_ST_BAD_PARAM, "tirc.rx_hash_fn", "%llu is not known",
-				 (unsigned long long)fn);
+		return cx_refuse(call, CX_ST_BAD_PARAM, "tirc.rx_hash_fn",
+				 "%llu is not known", (unsigned long long)fn);
 	if (cx_be32(inner))
-		return cx_refuse(call, CX_ST_BAD_PARAM, "tirc.rx_hash_field_selector_inner",
+		return cx_refuse(call, CX_ST_BAD_PARAM,
+				 "tirc.rx_hash_field_selector_inner",
 				 "0x%x: inner headers are not modelled", cx_be32(inner));
 	if (CX_GET(tirc, ctx, rx_hash_symmetric) &&
 	    (fn != CX_HASH_TOEPLITZ || !call->dev->lim.symmetric_hash))
@@ -165,26 +173,34 @@ static const struct cx_forbidden no_in_tir[] = {
 	CX_FORBIDDEN(tirc, packet_merge_mask, "capability eth.lro_cap is 0"),
 	CX_FORBIDDEN(tirc, lro_timeout_period_usecs, "capability eth.lro_cap is 0"),
 	CX_FORBIDDEN(tirc, lro_max_ip_payload_size, "capability eth.lro_cap is 0"),
-	CX_FORBIDDEN(tirc, tunneled_offload_en, "capabilities eth.tunnel_stateless_* are 0"),
+	CX_FORBIDDEN(tirc, tunneled_offload_en,
+		     "capabilities eth.tunnel_stateless_* are 0"),
 	{ 0, NULL, NULL },
 };
 
 /* Neither drivers set these in a direct TIR nor would they mean anything (assumed refused). */
 static const cx_field direct_fields[] = {
-	CX_tirc__disp_type, CX_tirc__inline_rqn, CX_tirc__self_lb_block, CX_tirc__transport_domain, 0,
+	CX_tirc__disp_type,
+	CX_tirc__inline_rqn,
+	CX_tirc__self_lb_block,
+	CX_tirc__transport_domain,
+	0,
 };
 
-static enum cx_status take_direct(struct cx_call *call, const uint8_t *ctx, struct cx_tir *tir)
+static enum cx_status take_direct(struct cx_call *call, const uint8_t *ctx,
+				  struct cx_tir *tir)
 {
 	uint32_t rqn = (uint32_t)CX_GET(tirc, ctx, inline_rqn);
 	enum cx_status st = cx_call_only(call, &cx_layout_tirc, ctx, direct_fields);
 
 	if (st == CX_ST_OK)
-		tir->rq = (struct cx_rq *)cx_call_obj(call, CX_RQ, rqn, "tirc.inline_rqn", &st);
+		tir->rq = (struct cx_rq *)cx_call_obj(call, CX_RQ, rqn, "tirc.inline_rqn",
+						      &st);
 	return st;
 }
 
-static enum cx_status take_indirect(struct cx_call *call, const uint8_t *ctx, struct cx_tir *tir)
+static enum cx_status take_indirect(struct cx_call *call, const uint8_t *ctx,
+				    struct cx_tir *tir)
 {
 	uint32_t rqtn = (uint32_t)CX_GET(tirc, ctx, indirect_table);
 	enum cx_status st = check_hash(call, ctx);
@@ -194,13 +210,14 @@ static enum cx_status take_indirect(struct cx_call *call, const uint8_t *ctx, st
 			       "0x%x, but disp_type is indirect",
 			       (unsigned)CX_GET(tirc, ctx, inline_rqn));
 	if (st == CX_ST_OK)
-		tir->rqt = (struct cx_rqt *)cx_call_obj(call, CX_RQT, rqtn, "tirc.indirect_table",
-							&st);
+		tir->rqt = (struct cx_rqt *)cx_call_obj(call, CX_RQT, rqtn,
+							"tirc.indirect_table", &st);
 	take_hash(tir, ctx);
 	return st;
 }
 
-static enum cx_status check_create(struct cx_call *call, const uint8_t *ctx, struct cx_tir *tir)
+static enum cx_status check_create(struct cx_call *call, const uint8_t *ctx,
+				   struct cx_tir *tir)
 {
 	uint64_t disp = CX_GET(tirc, ctx, disp_type);
 	uint32_t tdn = (uint32_t)CX_GET(tirc, ctx, transport_domain);
@@ -209,15 +226,16 @@ static enum cx_status check_create(struct cx_call *call, const uint8_t *ctx, str
 	if (st == CX_ST_OK)
 		st = cx_call_forbid(call, ctx, no_in_tir);
 	if (st == CX_ST_OK && disp > DISP_INDIRECT)
-		st = cx_refuse(call, CX_ST_BAD_PARAM, "tirc.disp_type", "%llu is not known",
-			       (unsigned long long)disp);
+		st = cx_refuse(call, CX_ST_BAD_PARAM, "tirc.disp_type",
+			       "%llu is not known", (unsigned long long)disp);
 	if (st == CX_ST_OK)
-		tir->td = (struct cx_td *)cx_call_obj(call, CX_TD, tdn, "tirc.transport_domain",
-						      &st);
+		tir->td = (struct cx_td *)cx_call_obj(call, CX_TD, tdn,
+						      "tirc.transport_domain", &st);
 	if (st != CX_ST_OK)
 		return st;
 	tir->self_lb_block = (uint8_t)CX_GET(tirc, ctx, self_lb_block);
-	return disp == DISP_DIRECT ? take_direct(call, ctx, tir) : take_indirect(call, ctx, tir);
+	return disp == DISP_DIRECT ? take_direct(call, ctx, tir)
+				   : take_indirect(call, ctx, tir);
 }
 
 static struct cx_obj *target_of(const struct cx_tir *tir)
@@ -252,12 +270,17 @@ static enum cx_status create_tir(struct cx_call *call)
 /* ---- MODIFY_TIR ---- */
 
 static const cx_field hash_fields[] = {
-	CX_tirc__rx_hash_symmetric, CX_tirc__rx_hash_fn, CX_tirc__rx_hash_toeplitz_key,
-	CX_tirc__rx_hash_field_selector_outer, CX_tirc__rx_hash_field_selector_inner,
+	CX_tirc__rx_hash_symmetric,
+	CX_tirc__rx_hash_fn,
+	CX_tirc__rx_hash_toeplitz_key,
+	CX_tirc__rx_hash_field_selector_outer,
+	CX_tirc__rx_hash_field_selector_inner,
 };
 #define N_HASH_FIELDS (sizeof(hash_fields) / sizeof(hash_fields[0]))
 
-struct selected { bool hash, table, self_lb; };
+struct selected {
+	bool hash, table, self_lb;
+};
 
 static enum cx_status check_selected(struct cx_call *call, const uint8_t *ctx,
 				     const struct selected *sel)
@@ -346,7 +369,8 @@ static enum cx_status modify_tir(struct cx_call *call)
 	struct cx_obj *rqt = NULL;
 
 	if (st == CX_ST_OK)
-		tir = (struct cx_tir *)cx_call_obj(call, CX_TIR, tirn, "modify_tir_in.tirn", &st);
+		tir = (struct cx_tir *)cx_call_obj(call, CX_TIR, tirn,
+						   "modify_tir_in.tirn", &st);
 	if (tir)
 		st = check_modify(call, ctx, tir, &sel);
 	if (st == CX_ST_OK && sel.table)
@@ -365,9 +389,11 @@ static enum cx_status query_tir(struct cx_call *call)
 	struct cx_tir *tir = NULL;
 
 	if (st == CX_ST_OK)
-		tir = (struct cx_tir *)cx_call_obj(call, CX_TIR, tirn, "query_tir_in.tirn", &st);
+		tir = (struct cx_tir *)cx_call_obj(call, CX_TIR, tirn,
+						   "query_tir_in.tirn", &st);
 	if (tir)
-		memcpy(CX_AT(query_tir_out, call->out, tir_context), tir->ctx, sizeof(tir->ctx));
+		memcpy(CX_AT(query_tir_out, call->out, tir_context), tir->ctx,
+		       sizeof(tir->ctx));
 	return st;
 }
 
@@ -378,7 +404,8 @@ static enum cx_status destroy_tir(struct cx_call *call)
 	struct cx_tir *tir = NULL;
 
 	if (st == CX_ST_OK)
-		tir = (struct cx_tir *)cx_call_obj(call, CX_TIR, tirn, "destroy_tir_in.tirn", &st);
+		tir = (struct cx_tir *)cx_call_obj(call, CX_TIR, tirn,
+						   "destroy_tir_in.tirn", &st);
 	if (tir)
 		st = cx_call_unused(call, &tir->obj, "destroy_tir_in.tirn");
 	if (st != CX_ST_OK)
@@ -390,18 +417,23 @@ static enum cx_status destroy_tir(struct cx_call *call)
 }
 
 const struct cx_cmd cx_cmds_tir[] = {
-	{ 0x900, "CREATE_TIR", &cx_layout_create_tir_in, &cx_layout_create_tir_out, create_tir },
+	{ 0x900, "CREATE_TIR", &cx_layout_create_tir_in, &cx_layout_create_tir_out,
+	  create_tir },
 	{ 0x901, "MODIFY_TIR", &cx_layout_modify_tir_in, NULL, modify_tir },
 	{ 0x902, "DESTROY_TIR", &cx_layout_destroy_tir_in, NULL, destroy_tir },
-	{ 0x903, "QUERY_TIR", &cx_layout_query_tir_in, &cx_layout_query_tir_out, query_tir },
-	{ 0x912, "CREATE_TIS", &cx_layout_create_tis_in, &cx_layout_create_tis_out, create_tis },
+	{ 0x903, "QUERY_TIR", &cx_layout_query_tir_in, &cx_layout_query_tir_out,
+	  query_tir },
+	{ 0x912, "CREATE_TIS", &cx_layout_create_tis_in, &cx_layout_create_tis_out,
+	  create_tis },
 	{ 0x913, "MODIFY_TIS", &cx_layout_modify_tis_in, NULL, modify_tis },
 	{ 0x914, "DESTROY_TIS", &cx_layout_destroy_tis_in, NULL, destroy_tis },
-	{ 0x915, "QUERY_TIS", &cx_layout_query_tis_in, &cx_layout_query_tis_out, query_tis },
+	{ 0x915, "QUERY_TIS", &cx_layout_query_tis_in, &cx_layout_query_tis_out,
+	  query_tis },
 	{ 0x916, "CREATE_RQT", &cx_layout_create_rqt_in, &cx_layout_create_rqt_out,
 	  cx_create_rqt },
 	{ 0x917, "MODIFY_RQT", &cx_layout_modify_rqt_in, NULL, cx_modify_rqt },
 	{ 0x918, "DESTROY_RQT", &cx_layout_destroy_rqt_in, NULL, cx_destroy_rqt },
-	{ 0x919, "QUERY_RQT", &cx_layout_query_rqt_in, &cx_layout_query_rqt_out, cx_query_rqt },
+	{ 0x919, "QUERY_RQT", &cx_layout_query_rqt_in, &cx_layout_query_rqt_out,
+	  cx_query_rqt },
 	{ 0, NULL, NULL, NULL, NULL },
 };

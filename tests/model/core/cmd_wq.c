@@ -49,10 +49,12 @@ static enum cx_status take_type(struct cx_call *call, const uint8_t *ctx, bool s
 
 	if (type == CX_WQ_LINKED || type == CX_WQ_LINKED_STRIDING)
 		return cx_refuse(call, CX_ST_BAD_PARAM, "wq.wq_type",
-				 "%llu: linked lists are not modelled", (unsigned long long)type);
+				 "%llu: linked lists are not modelled",
+				 (unsigned long long)type);
 	if (type > CX_WQ_CYCLIC_STRIDING || (send && type != CX_WQ_CYCLIC))
-		return cx_refuse(call, CX_ST_BAD_PARAM, "wq.wq_type", "%llu is not known%s",
-				 (unsigned long long)type, send ? " in a send queue" : "");
+		return cx_refuse(call, CX_ST_BAD_PARAM, "wq.wq_type",
+				 "%llu is not known%s", (unsigned long long)type,
+				 send ? " in a send queue" : "");
 	if (type == CX_WQ_CYCLIC_STRIDING && !call->dev->lim.striding_rq)
 		return cx_refuse(call, CX_ST_BAD_PARAM, "wq.wq_type",
 				 "striding, but capability hca.striding_rq is 0");
@@ -71,23 +73,28 @@ static enum cx_status take_stride(struct cx_call *call, const uint8_t *ctx, bool
 {
 	struct cx_dev *dev = call->dev;
 	uint64_t log = CX_GET(wq, ctx, log_wq_stride);
-	uint32_t min = cx_cap(dev, send ? "hca.log_min_stride_sz_sq" : "hca.log_min_stride_sz_rq");
-	uint32_t max = cx_cap(dev, send ? "hca.log_max_stride_sz_sq" : "hca.log_max_stride_sz_rq");
+	uint32_t min = cx_cap(dev, send ? "hca.log_min_stride_sz_sq"
+					: "hca.log_min_stride_sz_rq");
+	uint32_t max = cx_cap(dev, send ? "hca.log_max_stride_sz_sq"
+					: "hca.log_max_stride_sz_rq");
 	uint32_t bytes = cx_cap(dev, send ? "hca.max_wqe_sz_sq" : "hca.max_wqe_sz_rq");
 
 	if (wq->type == CX_WQ_CYCLIC_STRIDING && min < LOG_MIN_STRIDING_WQE)
 		min = LOG_MIN_STRIDING_WQE;
 	if (log < min || log > max)
 		return cx_refuse(call, CX_ST_BAD_PARAM, "wq.log_wq_stride",
-				 "%llu is not in %u .. %u", (unsigned long long)log, min, max);
+				 "%llu is not in %u .. %u", (unsigned long long)log, min,
+				 max);
 	if (UINT64_C(1) << log > bytes)
 		return cx_refuse(call, CX_ST_BAD_PARAM, "wq.log_wq_stride",
-				 "%llu: WQEs of more than %u bytes", (unsigned long long)log, bytes);
+				 "%llu: WQEs of more than %u bytes",
+				 (unsigned long long)log, bytes);
 	wq->log_stride = (uint8_t)log;
 	return CX_ST_OK;
 }
 
-static enum cx_status take_size(struct cx_call *call, const uint8_t *ctx, struct cx_wq *wq)
+static enum cx_status take_size(struct cx_call *call, const uint8_t *ctx,
+				struct cx_wq *wq)
 {
 	uint64_t log = CX_GET(wq, ctx, log_wq_sz);
 
@@ -101,7 +108,8 @@ static enum cx_status take_size(struct cx_call *call, const uint8_t *ctx, struct
 
 /* 512 * 2^n strides with n signed, in four bits: -6 .. 7. Below 512 only with a capability.
  * Source: kernel qp.c, create_rq (fw_map). */
-static enum cx_status take_strides(struct cx_call *call, const uint8_t *ctx, struct cx_wq *wq)
+static enum cx_status take_strides(struct cx_call *call, const uint8_t *ctx,
+				   struct cx_wq *wq)
 {
 	const struct cx_limits *lim = &call->dev->lim;
 	int field = (int)CX_GET(wq, ctx, log_wqe_num_of_strides);
@@ -110,15 +118,17 @@ static enum cx_status take_strides(struct cx_call *call, const uint8_t *ctx, str
 
 	if (log < lim->log_min_strides || log > lim->log_max_strides)
 		return cx_refuse(call, CX_ST_BAD_PARAM, "wq.log_wqe_num_of_strides",
-				 "0x%x is 2^%d strides, not in 2^%u .. 2^%u", (unsigned)field, log,
-				 lim->log_min_strides, lim->log_max_strides);
+				 "0x%x is 2^%d strides, not in 2^%u .. 2^%u",
+				 (unsigned)field, log, lim->log_min_strides,
+				 lim->log_max_strides);
 	if (bytes < lim->log_min_stride_bytes || bytes > lim->log_max_stride_bytes)
 		return cx_refuse(call, CX_ST_BAD_PARAM, "wq.log_wqe_stride_size",
 				 "strides of 2^%u bytes", bytes);
 	if ((unsigned)log + bytes < lim->log_min_stride_wqe)
-		return cx_refuse(call, CX_ST_BAD_PARAM, "wq.log_wqe_num_of_strides",
-				 "2^%d strides of 2^%u bytes are less than 2^%u in one WQE", log,
-				 bytes, lim->log_min_stride_wqe);
+		return cx_refuse(
+			call, CX_ST_BAD_PARAM, "wq.log_wqe_num_of_strides",
+			"2^%d strides of 2^%u bytes are less than 2^%u in one WQE", log,
+			bytes, lim->log_min_stride_wqe);
 	wq->log_strides = (uint8_t)log;
 	wq->log_stride_bytes = (uint8_t)bytes;
 	wq->two_byte_shift = CX_GET(wq, ctx, two_byte_shift_en);
@@ -132,8 +142,8 @@ static enum cx_status check_padding(struct cx_call *call, const uint8_t *ctx)
 	uint64_t mode = CX_GET(wq, ctx, end_padding_mode);
 
 	if (mode > 1)
-		return cx_refuse(call, CX_ST_BAD_PARAM, "wq.end_padding_mode", "%llu is not known",
-				 (unsigned long long)mode);
+		return cx_refuse(call, CX_ST_BAD_PARAM, "wq.end_padding_mode",
+				 "%llu is not known", (unsigned long long)mode);
 	if (mode && !cx_cap(call->dev, "hca.end_pad"))
 		return cx_refuse(call, CX_ST_BAD_PARAM, "wq.end_padding_mode",
 				 "set, but capability hca.end_pad is 0");
@@ -144,16 +154,23 @@ static enum cx_status check_padding(struct cx_call *call, const uint8_t *ctx)
 
 /* Offset 64: page_offset counts so (kernel qp.c, mlx5_umem_find_best_quantized_pgoff). The
  * record: a receive and a send word, 8 bytes. The device writes to neither. */
-static enum cx_status take_memory(struct cx_call *call, const uint8_t *ctx, struct cx_wq *wq)
+static enum cx_status take_memory(struct cx_call *call, const uint8_t *ctx,
+				  struct cx_wq *wq)
 {
 	struct cx_range ring = {
-		.umem = CX_GET(wq, ctx, wq_umem_id), .offset = CX_GET(wq, ctx, wq_umem_offset),
-		.bytes = UINT64_C(1) << (wq->log_size + wq->log_stride), .align = 64,
-		.umem_field = "wq.wq_umem_id", .offset_field = "wq.wq_umem_offset",
+		.umem = CX_GET(wq, ctx, wq_umem_id),
+		.offset = CX_GET(wq, ctx, wq_umem_offset),
+		.bytes = UINT64_C(1) << (wq->log_size + wq->log_stride),
+		.align = 64,
+		.umem_field = "wq.wq_umem_id",
+		.offset_field = "wq.wq_umem_offset",
 	};
 	struct cx_range record = {
-		.umem = CX_GET(wq, ctx, dbr_umem_id), .offset = CX_GET(wq, ctx, dbr_addr),
-		.bytes = 8, .align = 8, .umem_field = "wq.dbr_umem_id",
+		.umem = CX_GET(wq, ctx, dbr_umem_id),
+		.offset = CX_GET(wq, ctx, dbr_addr),
+		.bytes = 8,
+		.align = 8,
+		.umem_field = "wq.dbr_umem_id",
 		.offset_field = "wq.dbr_addr",
 	};
 	enum cx_status st;
@@ -175,7 +192,8 @@ static enum cx_status take_memory(struct cx_call *call, const uint8_t *ctx, stru
 
 /* ---- all of it ---- */
 
-static enum cx_status check_receive(struct cx_call *call, const uint8_t *ctx, struct cx_wq *wq)
+static enum cx_status check_receive(struct cx_call *call, const uint8_t *ctx,
+				    struct cx_wq *wq)
 {
 	enum cx_status st = cx_call_forbid(call, ctx, no_in_receive);
 
@@ -201,7 +219,8 @@ enum cx_status cx_call_wq(struct cx_call *call, const uint8_t *ctx, enum cx_obj_
 	if (st == CX_ST_OK)
 		st = take_size(call, ctx, wq);
 	if (st == CX_ST_OK)
-		st = send ? cx_call_forbid(call, ctx, no_in_send) : check_receive(call, ctx, wq);
+		st = send ? cx_call_forbid(call, ctx, no_in_send)
+			  : check_receive(call, ctx, wq);
 	if (st != CX_ST_OK)
 		return st;
 	wq->pdn = (uint32_t)CX_GET(wq, ctx, pd);
@@ -227,7 +246,8 @@ void cx_wq_unuse(struct cx_dev *dev, const struct cx_wq *wq)
 void cx_wq_answer(uint8_t *ctx, const struct cx_wq *wq, unsigned sw)
 {
 	CX_SET(wq, ctx, hw_counter, wq->head);
-	CX_SET(wq, ctx, sw_counter, be32toh(__atomic_load_n(wq->dbrec + sw, __ATOMIC_RELAXED)));
+	CX_SET(wq, ctx, sw_counter,
+	       be32toh(__atomic_load_n(wq->dbrec + sw, __ATOMIC_RELAXED)));
 }
 
 /* ---- states ---- */
@@ -260,13 +280,15 @@ enum cx_status cx_call_state(struct cx_call *call, enum cx_q_state state, uint64
 {
 	if (from != (uint64_t)state)
 		return cx_refuse(call, CX_ST_BAD_RES_STATE, from_field,
-				 "%s, but the queue is in %s", state_name(from), state_name(state));
+				 "%s, but the queue is in %s", state_name(from),
+				 state_name(state));
 	if (to != CX_Q_RST && to != CX_Q_RDY && to != CX_Q_ERR)
 		return cx_refuse(call, CX_ST_BAD_PARAM, to_field, "%llu is no state",
 				 (unsigned long long)to);
 	if (!can_go(state, to))
-		return cx_refuse(call, CX_ST_BAD_RES_STATE, to_field, "no way from %s to %s",
-				 state_name(state), state_name(to));
+		return cx_refuse(call, CX_ST_BAD_RES_STATE, to_field,
+				 "no way from %s to %s", state_name(state),
+				 state_name(to));
 	return CX_ST_OK;
 }
 
@@ -285,26 +307,33 @@ enum cx_status cx_call_ts_format(struct cx_call *call, uint64_t format, const ch
 				 (unsigned long long)format);
 	if ((format == TS_FREE_RUNNING && can == TS_CAP_REAL_TIME) ||
 	    (format == TS_REAL_TIME && can == TS_CAP_FREE_RUNNING))
-		return cx_refuse(call, CX_ST_BAD_PARAM, field, "%s, but capability %s is %u",
-				 format == TS_REAL_TIME ? "real time" : "free running", cap, can);
+		return cx_refuse(call, CX_ST_BAD_PARAM, field,
+				 "%s, but capability %s is %u",
+				 format == TS_REAL_TIME ? "real time" : "free running",
+				 cap, can);
 	return CX_ST_OK;
 }
 
 /* ---- the table ---- */
 
 const struct cx_cmd cx_cmds_wq[] = {
-	{ 0x904, "CREATE_SQ", &cx_layout_create_sq_in, &cx_layout_create_sq_out, cx_create_sq },
+	{ 0x904, "CREATE_SQ", &cx_layout_create_sq_in, &cx_layout_create_sq_out,
+	  cx_create_sq },
 	{ 0x905, "MODIFY_SQ", &cx_layout_modify_sq_in, NULL, cx_modify_sq },
 	{ 0x906, "DESTROY_SQ", &cx_layout_destroy_sq_in, NULL, cx_destroy_sq },
-	{ 0x907, "QUERY_SQ", &cx_layout_query_sq_in, &cx_layout_query_sq_out, cx_query_sq },
-	{ 0x908, "CREATE_RQ", &cx_layout_create_rq_in, &cx_layout_create_rq_out, cx_create_rq },
+	{ 0x907, "QUERY_SQ", &cx_layout_query_sq_in, &cx_layout_query_sq_out,
+	  cx_query_sq },
+	{ 0x908, "CREATE_RQ", &cx_layout_create_rq_in, &cx_layout_create_rq_out,
+	  cx_create_rq },
 	{ 0x909, "MODIFY_RQ", &cx_layout_modify_rq_in, NULL, cx_modify_rq },
 	{ 0x90a, "DESTROY_RQ", &cx_layout_destroy_rq_in, NULL, cx_destroy_rq },
-	{ 0x90b, "QUERY_RQ", &cx_layout_query_rq_in, &cx_layout_query_rq_out, cx_query_rq },
+	{ 0x90b, "QUERY_RQ", &cx_layout_query_rq_in, &cx_layout_query_rq_out,
+	  cx_query_rq },
 	{ 0x90c, "CREATE_RMP", &cx_layout_create_rmp_in, &cx_layout_create_rmp_out,
 	  cx_create_rmp },
 	{ 0x90d, "MODIFY_RMP", &cx_layout_modify_rmp_in, NULL, cx_modify_rmp },
 	{ 0x90e, "DESTROY_RMP", &cx_layout_destroy_rmp_in, NULL, cx_destroy_rmp },
-	{ 0x90f, "QUERY_RMP", &cx_layout_query_rmp_in, &cx_layout_query_rmp_out, cx_query_rmp },
+	{ 0x90f, "QUERY_RMP", &cx_layout_query_rmp_in, &cx_layout_query_rmp_out,
+	  cx_query_rmp },
 	{ 0, NULL, NULL, NULL, NULL },
 };

@@ -61,7 +61,8 @@ void rig_undo(struct rig *r, const struct rig_row *row, const struct mailbox *m)
 	if (row->kernel)
 		r->d->uid = 0;
 	cx_set(in, row->undo_num, cx_get(m->out, row->made));
-	assert_int_equal(d_cmd(r->d, row->undo, in, sizeof(in), out, sizeof(out)), CX_ST_OK);
+	assert_int_equal(d_cmd(r->d, row->undo, in, sizeof(in), out, sizeof(out)),
+			 CX_ST_OK);
 	r->d->uid = uid;
 }
 
@@ -93,8 +94,8 @@ void rig_refuse(struct rig *r, struct mailbox *m, enum cx_status status, const c
 	d_forget(r->d);
 	st = rig_cmd(r, m);
 	if (st != status)
-		fail_msg("%s: status 0x%x, not 0x%x, for \"%s\"", rig_row(m->opcode)->name, st, status,
-			 log);
+		fail_msg("%s: status 0x%x, not 0x%x, for \"%s\"",
+			 rig_row(m->opcode)->name, st, status, log);
 	d_assert_log(r->d, log);
 	assert_named(r, m->opcode);
 	assert_int_not_equal(r->d->syndrome, 0);
@@ -215,7 +216,8 @@ static void b_sq(struct rig *r, struct mailbox *m)
 
 static void b_modify_sq(struct rig *r, struct mailbox *m)
 {
-	CX_SET(modify_sq_in, m->in, sqn, r->sq->num); /* RST to RST, as kernel qp.c does */
+	CX_SET(modify_sq_in, m->in, sqn,
+	       r->sq->num); /* RST to RST, as kernel qp.c does */
 }
 
 static void b_rq(struct rig *r, struct mailbox *m)
@@ -333,6 +335,7 @@ static void b_query_flow_counter(struct rig *r, struct mailbox *m)
 	m->out_len = CX_BYTES(query_flow_counter_out) + 4 * CX_BYTES(traffic_counter);
 }
 
+/* clang-format off */
 /* QUERY of an object that is there, and a destroyer of a fresh one. */
 #define QUERY(name, in_field, number)                                                    \
 	static void b_##name(struct rig *r, struct mailbox *m)                           \
@@ -371,9 +374,11 @@ DESTROY(destroy_rqt, AT48, D_CREATE_RQT)
 DESTROY(dealloc_q_counter, AT58, D_ALLOC_Q_COUNTER)
 DESTROY(dealloc_flow_counter, AT40, D_ALLOC_FLOW_COUNTER)
 DESTROY(destroy_uctx, CX_PACK(0x50, 16), D_CREATE_UCTX)
+/* clang-format on */
 
 /* ---- all of them ---- */
 
+/* clang-format off */
 #define IN(s) &cx_layout_##s
 #define PLAIN(op, s, build) { #s, op, IN(s##_in), build, 0, 0, 0, 0, false }
 #define MAKE(op, s, build, undo) { #s, op, IN(s##_in), build, 0, AT48, undo, AT48, false }
@@ -445,6 +450,7 @@ const struct rig_row rig_rows[] = {
 	  b_dealloc_flow_counter, AT40, 0, 0, 0, false },
 	{ NULL, 0, NULL, NULL, 0, 0, 0, 0, false },
 };
+/* clang-format on */
 
 /* ---- life ---- */
 
@@ -466,8 +472,10 @@ struct rig *rig_open(const char *const *caps)
 	r->umem = d_umem(d, 65536);
 	r->read_only = read_only(d);
 	r->cq = d_cq(d, &(struct d_cq_conf){ .log_size = 4 });
-	r->sq = d_sq(d, &(struct d_sq_conf){ .log_size = 4, .cq = r->cq, .stay_reset = true });
-	r->rq = d_rq(d, &(struct d_rq_conf){ .log_size = 4, .cq = r->cq, .stay_reset = true });
+	r->sq = d_sq(
+		d, &(struct d_sq_conf){ .log_size = 4, .cq = r->cq, .stay_reset = true });
+	r->rq = d_rq(
+		d, &(struct d_rq_conf){ .log_size = 4, .cq = r->cq, .stay_reset = true });
 	r->q_counter = d_q_counter(d);
 	r->flow_counter = rig_make(r, D_ALLOC_FLOW_COUNTER);
 	r->mkey = rig_make(r, D_CREATE_MKEY);
@@ -478,4 +486,7 @@ struct rig *rig_open(const char *const *caps)
 	return r;
 }
 
-void rig_close(struct rig *r) { d_close(r->d); }
+void rig_close(struct rig *r)
+{
+	d_close(r->d);
+}

@@ -7,9 +7,9 @@
 
 #include "direct.h"
 
-#define RIG_IN_BYTES 512
+#define RIG_IN_BYTES  512
 #define RIG_OUT_BYTES 8192
-#define RIG_NUM_OUT CX_PACK(0x48, 24) /* where most answers have their number */
+#define RIG_NUM_OUT   CX_PACK(0x48, 24) /* where most answers have their number */
 
 struct rig {
 	struct direct *d;
@@ -17,7 +17,7 @@ struct rig {
 	struct d_umem umem;	 /* rings and records: 64 KiB, written by the device */
 	struct d_umem read_only; /* registered without local write */
 	struct d_cq *cq;
-	struct d_sq *sq;	 /* all queues in RST */
+	struct d_sq *sq; /* all queues in RST */
 	struct d_rq *rq;
 	uint32_t rmpn, rqtn, tirn; /* tirn: indirect, on rqtn */
 	uint8_t q_counter;
@@ -39,11 +39,11 @@ struct rig_row {
 	uint16_t opcode;
 	const struct cx_layout *in;
 	void (*build)(struct rig *r, struct mailbox *m);
-	cx_field num;	 /* in @in: the object it is about; 0 = none */
-	cx_field made;	 /* in the answer: the object it made; 0 = none */
-	uint16_t undo;	 /* opcode that destroys it */
+	cx_field num;	   /* in @in: the object it is about; 0 = none */
+	cx_field made;	   /* in the answer: the object it made; 0 = none */
+	uint16_t undo;	   /* opcode that destroys it */
 	cx_field undo_num; /* where its number goes there */
-	bool kernel;	 /* uid 0 only */
+	bool kernel;	   /* uid 0 only */
 };
 extern const struct rig_row rig_rows[]; /* ended by name NULL */
 const struct rig_row *rig_row(uint16_t opcode);

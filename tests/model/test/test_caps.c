@@ -26,14 +26,15 @@ static enum cx_status query(struct direct *d, uint16_t op_mod, uint8_t cap[CAP_B
 /* Group numbers: kernel include/linux/mlx5/device.h, enum mlx5_cap_type. */
 static void test_known_groups(void **state)
 {
-	static const uint16_t known[] = { 0x00, 0x01, 0x02, 0x03, 0x04, 0x07, 0x08, 0x09, 0x0c,
-					  0x0d, 0x0f, 0x20 };
+	static const uint16_t known[] = { 0x00, 0x01, 0x02, 0x03, 0x04, 0x07,
+					  0x08, 0x09, 0x0c, 0x0d, 0x0f, 0x20 };
 	struct direct *d = d_open(NULL);
 	uint8_t current[CAP_BYTES], max[CAP_BYTES];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		assert_int_equal(query(d, (uint16_t)(known[i] << 1 | 1), current), CX_ST_OK);
+		assert_int_equal(query(d, (uint16_t)(known[i] << 1 | 1), current),
+				 CX_ST_OK);
 		assert_int_equal(query(d, (uint16_t)(known[i] << 1), max), CX_ST_OK);
 		assert_memory_equal(current, max, CAP_BYTES);
 	}
@@ -90,27 +91,33 @@ static void test_another_function(void **state)
 /* Where drivers look for it. Offsets from kernel mlx5_ifc.h, not from caps.def. */
 static void test_values_at_their_places(void **state)
 {
-	static const struct { uint16_t group; uint32_t bit, width; uint64_t value; } rows[] = {
-		{ 0x00, 0xc8, 8, 22 },	   /* log_max_cq_sz */
-		{ 0x00, 0x1b8, 8, 1 },	   /* num_ports */
-		{ 0x00, 0x21c, 1, 1 },	   /* eth_net_offloads */
+	static const struct {
+		uint16_t group;
+		uint32_t bit, width;
+		uint64_t value;
+	} rows[] = {
+		{ 0x00, 0xc8, 8, 22 },	      /* log_max_cq_sz */
+		{ 0x00, 0x1b8, 8, 1 },	      /* num_ports */
+		{ 0x00, 0x21c, 1, 1 },	      /* eth_net_offloads */
 		{ 0x00, 0x4e0, 32, 1000000 }, /* device_frequency_khz */
-		{ 0x00, 0x5bf, 1, 1 },	   /* cqe_compression */
-		{ 0x00, 0x6a0, 32, 3 },	   /* uctx_cap */
-		{ 0x01, 0x00, 1, 1 },	   /* csum_cap */
-		{ 0x01, 0x12, 2, 2 },	   /* wqe_inline_mode */
-		{ 0x07, 0x200, 1, 1 },	   /* flow_table_properties_nic_receive.ft_support */
-		{ 0x07, 0x211, 1, 0 },	   /* .sw_owner */
-		{ 0x07, 0x307, 1, 1 },	   /* .ft_field_support.outer_ipv4_ttl */
-		{ 0x20, 0xc3, 5, 14 },	   /* log_min_stride_wqe_sz */
+		{ 0x00, 0x5bf, 1, 1 },	      /* cqe_compression */
+		{ 0x00, 0x6a0, 32, 3 },	      /* uctx_cap */
+		{ 0x01, 0x00, 1, 1 },	      /* csum_cap */
+		{ 0x01, 0x12, 2, 2 },	      /* wqe_inline_mode */
+		{ 0x07, 0x200, 1, 1 }, /* flow_table_properties_nic_receive.ft_support */
+		{ 0x07, 0x211, 1, 0 }, /* .sw_owner */
+		{ 0x07, 0x307, 1, 1 }, /* .ft_field_support.outer_ipv4_ttl */
+		{ 0x20, 0xc3, 5, 14 }, /* log_min_stride_wqe_sz */
 	};
 	struct direct *d = d_open(NULL);
 	uint8_t cap[CAP_BYTES];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		assert_int_equal(query(d, (uint16_t)(rows[i].group << 1 | 1), cap), CX_ST_OK);
-		assert_int_equal(cx_get(cap, CX_PACK(rows[i].bit, rows[i].width)), rows[i].value);
+		assert_int_equal(query(d, (uint16_t)(rows[i].group << 1 | 1), cap),
+				 CX_ST_OK);
+		assert_int_equal(cx_get(cap, CX_PACK(rows[i].bit, rows[i].width)),
+				 rows[i].value);
 	}
 	d_close(d);
 }
@@ -119,7 +126,8 @@ static void test_values_at_their_places(void **state)
 
 static void test_override_is_answered(void **state)
 {
-	struct direct *d = d_open((const char *[]){ "hca.log_max_cq_sz=0x10", "eth.csum_cap=0", NULL });
+	struct direct *d = d_open(
+		(const char *[]){ "hca.log_max_cq_sz=0x10", "eth.csum_cap=0", NULL });
 	uint8_t cap[CAP_BYTES];
 
 	(void)state;
@@ -132,11 +140,16 @@ static void test_override_is_answered(void **state)
 	d_close(d);
 }
 
-static void keep(void *arg, const char *line) { snprintf(arg, 256, "%s", line); }
+static void keep(void *arg, const char *line)
+{
+	snprintf(arg, 256, "%s", line);
+}
 
 static void test_bad_overrides(void **state)
 {
-	static const struct { const char *text, *why; } rows[] = {
+	static const struct {
+		const char *text, *why;
+	} rows[] = {
 		{ "hca.cqe_compression", "must be NAME=NUMBER" },
 		{ "hca.no_such_thing=1", "there is no such capability" },
 		{ "cqe_compression=1", "there is no such capability" },
@@ -166,7 +179,10 @@ static void test_bad_overrides(void **state)
 
 /* ---- the list ---- */
 
-struct marks { unsigned documented, assumed, with_source; bool cq_size; };
+struct marks {
+	unsigned documented, assumed, with_source;
+	bool cq_size;
+};
 
 static void count_marks(void *arg, const char *text)
 {
@@ -175,7 +191,8 @@ static void count_marks(void *arg, const char *text)
 	m->documented += strstr(text, " documented") != NULL;
 	m->assumed += strstr(text, " assumed") != NULL;
 	m->with_source += strstr(text, " documented: ") != NULL;
-	m->cq_size |= !strcmp(text, "hca.log_max_cq_sz=22 documented: DEVINFO max_cqe 4194303");
+	m->cq_size |=
+		!strcmp(text, "hca.log_max_cq_sz=22 documented: DEVINFO max_cqe 4194303");
 }
 
 static void test_every_value_is_marked(void **state)
@@ -204,11 +221,14 @@ static void test_derived_limits(void **state)
 	assert_int_equal(lim->log_max_stride_bytes, 13);
 	assert_int_equal(lim->log_min_stride_wqe, 14);
 	assert_int_equal(lim->min_inline_mode, 0);
-	assert_true(lim->striding_rq && lim->cqe_compression && lim->enhanced_compression);
-	assert_true(lim->mini_l34 && lim->multi_pkt_send && lim->match_ttl && lim->ts_real_time);
+	assert_true(lim->striding_rq && lim->cqe_compression &&
+		    lim->enhanced_compression);
+	assert_true(lim->mini_l34 && lim->multi_pkt_send && lim->match_ttl &&
+		    lim->ts_real_time);
 	d_close(d);
-	d = d_open((const char *[]){ "hca.ext_stride_num_range=0", "hca.cqe_compression=0",
-				     "eth.wqe_inline_mode=0", NULL });
+	d = d_open((const char *[]){ "hca.ext_stride_num_range=0",
+				     "hca.cqe_compression=0", "eth.wqe_inline_mode=0",
+				     NULL });
 	lim = &d->dev->lim;
 	assert_int_equal(lim->log_min_strides, 9);
 	assert_false(lim->enhanced_compression || lim->mini_l34);
@@ -230,6 +250,7 @@ struct off {
 
 enum { CQC = 0x10, RQC = 0x20, RQ_WQ = 0x20 + 0x30, RMPC = 0x20 };
 
+/* clang-format off */
 static const struct off offs[] = {
 	{ "hca.cq_oi=0", D_CREATE_CQ, CQC, { CX_cqc__oi }, { 1 }, "cqc.oi: " },
 	{ "hca.cq_moderation=0", D_CREATE_CQ, CQC, { CX_cqc__cq_period }, { 9 },
@@ -265,7 +286,8 @@ static const struct off offs[] = {
 	{ "hca.rq_ts_format=1", D_CREATE_RQ, 0, { 0 }, { 0 }, "rqc.ts_format: free running" },
 	{ "hca.log_max_wq_sz=3", D_CREATE_RQ, 0, { 0 }, { 0 },
 	  "wq.log_wq_sz: 4 is over the limit of 3" },
-	{ "hca.striding_rq=0", D_CREATE_RQ, RQ_WQ, { CX_wq__wq_type }, { 3 }, "wq.wq_type: striding" },
+	{ "hca.striding_rq=0", D_CREATE_RQ, RQ_WQ, { CX_wq__wq_type }, { 3 },
+	  "wq.wq_type: striding" },
 	{ "hca.end_pad=0", D_CREATE_RQ, RQ_WQ, { CX_wq__end_padding_mode }, { 1 },
 	  "wq.end_padding_mode: " },
 	{ "eth.vlan_cap=0", D_CREATE_RQ, RQC, { CX_rqc__vsd }, { 0 }, "rqc.vsd: " },
@@ -290,6 +312,7 @@ static const struct off offs[] = {
 	{ "hca.log_max_flow_counter_bulk=1", D_QUERY_FLOW_COUNTER, 0, { 0 }, { 0 },
 	  "query_flow_counter_in.num_of_counters: 4 is over 2^1" },
 };
+/* clang-format on */
 
 /* A device that has it makes the objects; they and the mailbox go to one that has not. */
 static void spoil(const struct off *off, struct mailbox *m)
@@ -334,13 +357,17 @@ static void test_strides_without_the_wider_range(void **state)
 {
 	struct direct *d = d_open((const char *[]){ "hca.ext_stride_num_range=0", NULL });
 	struct d_cq *cq = d_cq(d, &(struct d_cq_conf){ .log_size = 4 });
-	struct d_rq_conf conf = { .log_size = 2, .cq = cq, .striding = true, .log_strides = 8,
+	struct d_rq_conf conf = { .log_size = 2,
+				  .cq = cq,
+				  .striding = true,
+				  .log_strides = 8,
 				  .log_stride_bytes = 8 };
 	struct d_rq *rq;
 
 	(void)state;
 	assert_int_equal(d_try_rq(d, &conf, &rq), CX_ST_BAD_PARAM);
-	d_assert_log(d, "wq.log_wqe_num_of_strides: 0xf is 2^8 strides, not in 2^9 .. 2^16");
+	d_assert_log(d,
+		     "wq.log_wqe_num_of_strides: 0xf is 2^8 strides, not in 2^9 .. 2^16");
 	conf.log_strides = 9;
 	assert_int_equal(d_try_rq(d, &conf, &rq), CX_ST_OK);
 	d_close(d);

@@ -10,11 +10,13 @@
 
 static uint32_t out_of_buffer(struct rig *r, uint8_t set, bool clear)
 {
-	uint8_t in[CX_BYTES(query_q_counter_in)] = { 0 }, out[CX_BYTES(query_q_counter_out)];
+	uint8_t in[CX_BYTES(query_q_counter_in)] = { 0 },
+		out[CX_BYTES(query_q_counter_out)];
 
 	CX_SET(query_q_counter_in, in, counter_set_id, set);
 	CX_SET(query_q_counter_in, in, clear, clear);
-	d_assert_ok(r->d, d_cmd(r->d, D_QUERY_Q_COUNTER, in, sizeof(in), out, sizeof(out)));
+	d_assert_ok(r->d,
+		    d_cmd(r->d, D_QUERY_Q_COUNTER, in, sizeof(in), out, sizeof(out)));
 	return (uint32_t)CX_GET(query_q_counter_out, out, out_of_buffer);
 }
 
@@ -111,7 +113,8 @@ static struct cx_fcounter *counter_of(const struct rig *r, uint32_t id)
 	return (struct cx_fcounter *)cx_obj_get(r->d->dev, CX_FCOUNTER, id, 0);
 }
 
-static enum cx_status query(struct rig *r, uint32_t id, uint32_t n, bool clear, uint8_t *out)
+static enum cx_status query(struct rig *r, uint32_t id, uint32_t n, bool clear,
+			    uint8_t *out)
 {
 	uint8_t in[CX_BYTES(query_flow_counter_in)] = { 0 };
 	uint32_t room = n ? n : 1;
@@ -198,7 +201,8 @@ static void test_range_over_nobody(void **state)
 	counter_of(r, past - 1)->packets[127] = 9;
 	assert_null(counter_of(r, past));
 	assert_int_equal(query(r, past - 4, 8, true, out), CX_ST_BAD_RES);
-	assert_int_equal(counter_of(r, past - 1)->packets[127], 9); /* not cleared either */
+	assert_int_equal(counter_of(r, past - 1)->packets[127],
+			 9); /* not cleared either */
 	r->d->uid = 0;
 	d_assert_ok(r->d, query(r, past - 4, 8, false, out));
 	assert_int_equal(packets_at(out, 3), 9);
@@ -220,7 +224,8 @@ static const struct refusal alloc_rows[] = {
 static const struct refusal query_rows[] = {
 	{ 0, CX_query_flow_counter_in__dump_to_memory, 1, CX_ST_BAD_PARAM,
 	  "query_flow_counter_in.dump_to_memory: 0x1: capability hca.flow_counters_dump is 0" },
-	{ 0, CX_query_flow_counter_in__mkey, 1, CX_ST_BAD_PARAM, "query_flow_counter_in.mkey: 0x1" },
+	{ 0, CX_query_flow_counter_in__mkey, 1, CX_ST_BAD_PARAM,
+	  "query_flow_counter_in.mkey: 0x1" },
 	{ 0, CX_query_flow_counter_in__address, 1, CX_ST_BAD_PARAM,
 	  "query_flow_counter_in.address: 0x1" },
 	{ 0, CX_query_flow_counter_in__num_of_counters, 32769, CX_ST_BAD_PARAM,
@@ -242,8 +247,7 @@ static void test_each_refusal(void **state)
 	rig_refusals(r, D_QUERY_FLOW_COUNTER, query_rows);
 	rig_build(r, D_DEALLOC_FLOW_COUNTER, &m);
 	CX_SET(dealloc_flow_counter_in, m.in, flow_counter_id, r->flow_counter + 1);
-	rig_refuse(r, &m, CX_ST_BAD_RES,
-		   "dealloc_flow_counter_in.flow_counter_id: 0x");
+	rig_refuse(r, &m, CX_ST_BAD_RES, "dealloc_flow_counter_in.flow_counter_id: 0x");
 	d_assert_log(r->d, "is inside the bulk that starts at");
 	rig_close(r);
 }
@@ -273,8 +277,8 @@ static void test_flow_counter_in_use(void **state)
 
 static void test_limit_of_flow_counters(void **state)
 {
-	struct rig *r = rig_open((const char *[]){ "hca.max_flow_counter_31_16=0",
-						   "hca.max_flow_counter_15_0=256", NULL });
+	struct rig *r = rig_open((const char *[]){
+		"hca.max_flow_counter_31_16=0", "hca.max_flow_counter_15_0=256", NULL });
 	struct mailbox m;
 
 	(void)state;

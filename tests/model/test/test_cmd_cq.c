@@ -92,8 +92,10 @@ static void test_compression(void **state)
 		rig_build(r, D_CREATE_CQ, &m);
 		CX_SET(cqc, m.in + CTX, cqe_comp_en, 1);
 		CX_SET(cqc, m.in + CTX, cqe_comp_layout, i / 5);
-		CX_SET(cqc, m.in + CTX, mini_cqe_res_format, mini == CX_MINI_L34_STRIDE ? 0 : mini);
-		CX_SET(cqc, m.in + CTX, mini_cqe_res_format_ext, mini == CX_MINI_L34_STRIDE);
+		CX_SET(cqc, m.in + CTX, mini_cqe_res_format,
+		       mini == CX_MINI_L34_STRIDE ? 0 : mini);
+		CX_SET(cqc, m.in + CTX, mini_cqe_res_format_ext,
+		       mini == CX_MINI_L34_STRIDE);
 		cq = make(r, &m);
 		assert_int_equal(cq->comp, i / 5 ? CX_COMP_ENHANCED : CX_COMP_BASIC);
 		assert_int_equal(cq->mini, mini);
@@ -143,15 +145,19 @@ static void test_every_event_queue(void **state)
 /* ---- what is refused in CREATE_CQ ---- */
 
 static const struct refusal create_rows[] = {
-	{ CTX, CX_cqc__status, 1, CX_ST_BAD_PARAM, "cqc.status: 0x1: the device's to set" },
+	{ CTX, CX_cqc__status, 1, CX_ST_BAD_PARAM,
+	  "cqc.status: 0x1: the device's to set" },
 	{ CTX, CX_cqc__st, 9, CX_ST_BAD_PARAM, "cqc.st: 0x9" },
-	{ CTX, CX_cqc__last_notified_index, 1, CX_ST_BAD_PARAM, "cqc.last_notified_index: " },
-	{ CTX, CX_cqc__last_solicit_index, 1, CX_ST_BAD_PARAM, "cqc.last_solicit_index: " },
+	{ CTX, CX_cqc__last_notified_index, 1, CX_ST_BAD_PARAM,
+	  "cqc.last_notified_index: " },
+	{ CTX, CX_cqc__last_solicit_index, 1, CX_ST_BAD_PARAM,
+	  "cqc.last_solicit_index: " },
 	{ CTX, CX_cqc__consumer_counter, 1, CX_ST_BAD_PARAM, "cqc.consumer_counter: " },
 	{ CTX, CX_cqc__producer_counter, 1, CX_ST_BAD_PARAM, "cqc.producer_counter: " },
 	{ CTX, CX_cqc__cc, 1, CX_ST_BAD_PARAM, "cqc.cc: 0x1: collapsed" },
 	{ CTX, CX_cqc__always_armed_cq, 1, CX_ST_BAD_PARAM, "cqc.always_armed_cq: " },
-	{ CTX, CX_cqc__cq_timestamp_format, 1, CX_ST_BAD_PARAM, "cqc.cq_timestamp_format: " },
+	{ CTX, CX_cqc__cq_timestamp_format, 1, CX_ST_BAD_PARAM,
+	  "cqc.cq_timestamp_format: " },
 	{ CTX, CX_cqc__page_offset, 1, CX_ST_BAD_PARAM, "cqc.page_offset: " },
 	{ CTX, CX_cqc__scqe_break_moderation_en, 1, CX_ST_BAD_PARAM,
 	  "cqc.scqe_break_moderation_en: set, but capability hca.scqe_break_moderation is 0" },
@@ -161,21 +167,29 @@ static const struct refusal create_rows[] = {
 	  "cqc.log_cq_size: 23 is over the limit of 22" },
 	{ CTX, CX_cqc__log_cq_size, 10, CX_ST_BAD_PARAM,
 	  "create_cq_in.cq_umem_offset: 0x1000 and 65536 bytes from there are not in UMEM" },
-	{ CTX, CX_cqc__cq_period_mode, 2, CX_ST_BAD_PARAM, "cqc.cq_period_mode: 2 is not known" },
+	{ CTX, CX_cqc__cq_period_mode, 2, CX_ST_BAD_PARAM,
+	  "cqc.cq_period_mode: 2 is not known" },
 	{ CTX, CX_cqc__cqe_comp_layout, 1, CX_ST_BAD_PARAM,
 	  "cqc.cqe_comp_layout: 0x1: set, but cqe_comp_en is 0" },
-	{ CTX, CX_cqc__mini_cqe_res_format, 3, CX_ST_BAD_PARAM, "cqc.mini_cqe_res_format: 0x3" },
+	{ CTX, CX_cqc__mini_cqe_res_format, 3, CX_ST_BAD_PARAM,
+	  "cqc.mini_cqe_res_format: 0x3" },
 	{ CTX, CX_cqc__mini_cqe_res_format_ext, 1, CX_ST_BAD_PARAM,
 	  "cqc.mini_cqe_res_format_ext: 0x1" },
-	{ CTX, CX_cqc__uar_page, 0xfff, CX_ST_BAD_RES, "cqc.uar_page: there is no UAR 0xfff" },
+	{ CTX, CX_cqc__uar_page, 0xfff, CX_ST_BAD_RES,
+	  "cqc.uar_page: there is no UAR 0xfff" },
 	{ CTX, CX_cqc__c_eqn, 0xff, CX_ST_BAD_RES, "cqc.c_eqn: there is no EQ 0xff" },
 	{ CTX, CX_cqc__c_eqn, 0, CX_ST_BAD_RES, "cqc.c_eqn: there is no EQ 0x0" },
 	{ CTX, CX_cqc__dbr_umem_valid, 0, CX_ST_BAD_PARAM, "cqc.dbr_umem_valid: 0" },
-	{ CTX, CX_cqc__dbr_umem_id, 0xffff, CX_ST_BAD_RES, "cqc.dbr_umem_id: there is no UMEM" },
-	{ CTX, CX_cqc__dbr_addr, 65536 - 4, CX_ST_BAD_PARAM, "cqc.dbr_addr: 0xfffc and 8 bytes" },
-	{ CTX, CX_cqc__dbr_addr, UINT64_MAX, CX_ST_BAD_PARAM, "cqc.dbr_addr: 0xffffffffffffffff" },
-	{ CTX, CX_cqc__dbr_addr, 0x44, CX_ST_BAD_PARAM, "cqc.dbr_addr: 0x44 is not aligned to 8" },
-	{ 0, CX_create_cq_in__cq_umem_valid, 0, CX_ST_BAD_PARAM, "create_cq_in.cq_umem_valid: 0" },
+	{ CTX, CX_cqc__dbr_umem_id, 0xffff, CX_ST_BAD_RES,
+	  "cqc.dbr_umem_id: there is no UMEM" },
+	{ CTX, CX_cqc__dbr_addr, 65536 - 4, CX_ST_BAD_PARAM,
+	  "cqc.dbr_addr: 0xfffc and 8 bytes" },
+	{ CTX, CX_cqc__dbr_addr, UINT64_MAX, CX_ST_BAD_PARAM,
+	  "cqc.dbr_addr: 0xffffffffffffffff" },
+	{ CTX, CX_cqc__dbr_addr, 0x44, CX_ST_BAD_PARAM,
+	  "cqc.dbr_addr: 0x44 is not aligned to 8" },
+	{ 0, CX_create_cq_in__cq_umem_valid, 0, CX_ST_BAD_PARAM,
+	  "create_cq_in.cq_umem_valid: 0" },
 	{ 0, CX_create_cq_in__cq_umem_id, 0xffff, CX_ST_BAD_RES,
 	  "create_cq_in.cq_umem_id: there is no UMEM 0xffff" },
 	{ 0, CX_create_cq_in__cq_umem_offset, 0x1020, CX_ST_BAD_PARAM,
@@ -208,10 +222,12 @@ static void test_refusals_of_compression(void **state)
 	rig_refuse(r, &m, CX_ST_BAD_PARAM, "cqc.cqe_comp_layout: 2 is not known");
 	CX_SET(cqc, m.in + CTX, cqe_comp_layout, 0);
 	CX_SET(cqc, m.in + CTX, mini_cqe_res_format_ext, 2);
-	rig_refuse(r, &m, CX_ST_BAD_PARAM, "cqc.mini_cqe_res_format_ext: 2 with format 0");
+	rig_refuse(r, &m, CX_ST_BAD_PARAM,
+		   "cqc.mini_cqe_res_format_ext: 2 with format 0");
 	CX_SET(cqc, m.in + CTX, mini_cqe_res_format_ext, 1);
 	CX_SET(cqc, m.in + CTX, mini_cqe_res_format, 1);
-	rig_refuse(r, &m, CX_ST_BAD_PARAM, "cqc.mini_cqe_res_format_ext: 1 with format 1");
+	rig_refuse(r, &m, CX_ST_BAD_PARAM,
+		   "cqc.mini_cqe_res_format_ext: 1 with format 1");
 	CX_SET(cqc, m.in + CTX, mini_cqe_res_format_ext, 0);
 	CX_SET(cqc, m.in + CTX, cqe_sz, 1);
 	rig_refuse(r, &m, CX_ST_BAD_PARAM, "cqc.cqe_comp_en: with 128-byte entries");
@@ -255,7 +271,11 @@ static void test_page_list(void **state)
 /* Everything that the mailbox names, from another program. */
 static void test_foreign_objects(void **state)
 {
-	static const struct { uint32_t byte; cx_field field; const char *log; } rows[] = {
+	static const struct {
+		uint32_t byte;
+		cx_field field;
+		const char *log;
+	} rows[] = {
 		{ CTX, CX_cqc__uar_page, "cqc.uar_page: UAR 0x" },
 		{ CTX, CX_cqc__dbr_umem_id, "cqc.dbr_umem_id: UMEM 0x" },
 		{ 0, CX_create_cq_in__cq_umem_id, "create_cq_in.cq_umem_id: UMEM 0x" },
@@ -315,7 +335,8 @@ static const struct refusal modify_rows[] = {
 	  "modify_cq_in.modify_field_select: 0x13 selects unknown fields" },
 	{ 0, CX_modify_cq_in__modify_field_select, 1, CX_ST_BAD_PARAM,
 	  "cqc.cq_max_count: 0x20, but the command does not select it" },
-	{ CTX, CX_cqc__oi, 1, CX_ST_BAD_PARAM, "cqc.oi: 0x1, but the command does not select it" },
+	{ CTX, CX_cqc__oi, 1, CX_ST_BAD_PARAM,
+	  "cqc.oi: 0x1, but the command does not select it" },
 	{ CTX, CX_cqc__log_cq_size, 5, CX_ST_BAD_PARAM, "cqc.log_cq_size: 0x5, but" },
 	{ CTX, CX_cqc__dbr_addr, 8, CX_ST_BAD_PARAM, "cqc.dbr_addr: 0x8, but" },
 	{ 0 },
@@ -372,7 +393,8 @@ static void test_destroy_in_use(void **state)
 	struct rig *r = rig_open(NULL);
 
 	(void)state;
-	assert_int_equal(d_simple(r->d, D_DESTROY_CQ, r->cq->num, NULL), CX_ST_BAD_RES_STATE);
+	assert_int_equal(d_simple(r->d, D_DESTROY_CQ, r->cq->num, NULL),
+			 CX_ST_BAD_RES_STATE);
 	assert_int_equal(r->d->syndrome, 0x1870ad);
 	d_assert_log(r->d, "destroy_cq_in.cqn: CQ 0x");
 	d_assert_log(r->d, "is in use (");

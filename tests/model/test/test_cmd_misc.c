@@ -19,8 +19,10 @@ static void test_query_adapter(void **state)
 	rig_build(r, 0x101, &m);
 	d_assert_ok(r->d, rig_cmd(r, &m));
 	block = CX_AT(query_adapter_out, m.out, query_adapter_struct);
-	assert_int_equal(CX_GET(query_adapter_param_block, block, ieee_vendor_id), 0x02c9);
-	assert_string_equal((char *)CX_AT(query_adapter_param_block, block, vsd_contd_psid),
+	assert_int_equal(CX_GET(query_adapter_param_block, block, ieee_vendor_id),
+			 0x02c9);
+	assert_string_equal((char *)CX_AT(query_adapter_param_block, block,
+					  vsd_contd_psid),
 			    "MT_0000000359");
 	rig_close(r);
 }
@@ -72,7 +74,8 @@ static void test_vport_context(void **state)
 	assert_int_equal(CX_GET(mac_address_layout, mac, mac_addr_47_32), 0x0200);
 	assert_int_equal(CX_GET(mac_address_layout, mac, mac_addr_31_0), 1);
 	assert_int_equal(CX_GET(nic_vport_context, ctx, mtu), 1522);
-	assert_int_equal(CX_GET(nic_vport_context, ctx, node_guid), UINT64_C(0x0200000300000001));
+	assert_int_equal(CX_GET(nic_vport_context, ctx, node_guid),
+			 UINT64_C(0x0200000300000001));
 	assert_int_equal(CX_GET(nic_vport_context, ctx, system_image_guid),
 			 UINT64_C(0x0200000300000001));
 	assert_int_equal(CX_GET(nic_vport_context, ctx, min_wqe_inline_mode), 0);
@@ -105,13 +108,19 @@ static void test_vport_state(void **state)
 /* Each destination once, twice, three times, in both directions; then clear. */
 static void test_vport_counter(void **state)
 {
-	static const uint8_t dmac[3][6] = { { 2 }, { 1, 0, 0x5e }, { 255, 255, 255, 255, 255, 255 } };
-	static const cx_field rx[] = { CX_query_vport_counter_out__received_eth_unicast,
-				       CX_query_vport_counter_out__received_eth_multicast,
-				       CX_query_vport_counter_out__received_eth_broadcast };
-	static const cx_field tx[] = { CX_query_vport_counter_out__transmitted_eth_unicast,
-				       CX_query_vport_counter_out__transmitted_eth_multicast,
-				       CX_query_vport_counter_out__transmitted_eth_broadcast };
+	static const uint8_t dmac[3][6] = { { 2 },
+					    { 1, 0, 0x5e },
+					    { 255, 255, 255, 255, 255, 255 } };
+	static const cx_field rx[] = {
+		CX_query_vport_counter_out__received_eth_unicast,
+		CX_query_vport_counter_out__received_eth_multicast,
+		CX_query_vport_counter_out__received_eth_broadcast
+	};
+	static const cx_field tx[] = {
+		CX_query_vport_counter_out__transmitted_eth_unicast,
+		CX_query_vport_counter_out__transmitted_eth_multicast,
+		CX_query_vport_counter_out__transmitted_eth_broadcast
+	};
 	struct rig *r = rig_open(NULL);
 	struct d_sq *sq = d_sq(r->d, &(struct d_sq_conf){ .log_size = 4, .cq = r->cq });
 	uint8_t frame[80] = { 0 };
@@ -126,7 +135,8 @@ static void test_vport_counter(void **state)
 			d_run(r->d);
 		}
 	}
-	cx_kernel_tx(r->d->dev, frame, 60); /* a broadcast of the kernel leaves here, too */
+	cx_kernel_tx(r->d->dev, frame,
+		     60); /* a broadcast of the kernel leaves here, too */
 	rig_build(r, 0x770, &m);
 	CX_SET(query_vport_counter_in, m.in, port_num, 1);
 	CX_SET(query_vport_counter_in, m.in, clear, 1);
@@ -137,7 +147,8 @@ static void test_vport_counter(void **state)
 		assert_int_equal(CX_GET(traffic_counter, in, packets), i + 1);
 		assert_int_equal(CX_GET(traffic_counter, in, octets), 70 * (i + 1));
 		assert_int_equal(CX_GET(traffic_counter, out, packets), i + 1 + (i == 2));
-		assert_int_equal(CX_GET(traffic_counter, out, octets), 80 * (i + 1) + (i == 2) * 60);
+		assert_int_equal(CX_GET(traffic_counter, out, octets),
+				 80 * (i + 1) + (i == 2) * 60);
 	}
 	d_assert_ok(r->d, rig_cmd(r, &m));
 	assert_int_equal(CX_GET(traffic_counter, cx_at(m.out, rx[2]), packets), 0);
@@ -202,7 +213,8 @@ static void test_register(void **state)
 static const struct refusal register_rows[] = {
 	{ 0, CX_access_register_in__op_mod, 0, CX_ST_BAD_PARAM,
 	  "access_register_in.op_mod: registers cannot be written" },
-	{ 0, CX_access_register_in__op_mod, 2, CX_ST_BAD_PARAM, "access_register_in.op_mod: not" },
+	{ 0, CX_access_register_in__op_mod, 2, CX_ST_BAD_PARAM,
+	  "access_register_in.op_mod: not" },
 	{ 0, CX_access_register_in__register_id, 0x5006, CX_ST_BAD_RES,
 	  "access_register_in.register_id: there is no register 0x5006" },
 	{ 0, CX_access_register_in__argument, 1, CX_ST_BAD_PARAM,
@@ -219,11 +231,13 @@ static void test_each_refusal_of_registers(void **state)
 	rig_refusals(r, 0xb0c, register_rows);
 	rig_build(r, 0xb0c, &m);
 	m.out_len = 16 + 27;
-	rig_refuse(r, &m, CX_ST_BAD_OUT_LEN, "out_len: 43 bytes have no room for register 0x9055");
+	rig_refuse(r, &m, CX_ST_BAD_OUT_LEN,
+		   "out_len: 43 bytes have no room for register 0x9055");
 	rig_close(r);
 	r = rig_open((const char *[]){ "hca.access_register_user=0", NULL });
 	rig_build(r, 0xb0c, &m);
-	rig_refuse(r, &m, CX_ST_BAD_OP, "opcode: capability hca.access_register_user is 0");
+	rig_refuse(r, &m, CX_ST_BAD_OP,
+		   "opcode: capability hca.access_register_user is 0");
 	rig_close(r);
 }
 
@@ -250,7 +264,8 @@ static void test_uctx(void **state)
 	CX_SET(destroy_uctx_in, m.in, uctx_uid, uid);
 	rig_refuse(r, &m, CX_ST_BAD_RES_STATE, "destroy_uctx_in.uctx_uid: UCTX 0x");
 	d_assert_log(r->d, "still owns 1 objects");
-	assert_int_equal(d_simple(r->d, D_DEALLOC_PD, pd, NULL), CX_ST_BAD_RES); /* not ours */
+	assert_int_equal(d_simple(r->d, D_DEALLOC_PD, pd, NULL),
+			 CX_ST_BAD_RES); /* not ours */
 	r->d->uid = uid;
 	d_assert_ok(r->d, d_simple(r->d, D_DEALLOC_PD, pd, NULL));
 	r->d->uid = own;
@@ -268,7 +283,8 @@ static void test_umem_commands(void **state)
 	uint8_t in[CX_BYTES(create_umem_in)] = { 0 }, out[16];
 
 	(void)state;
-	assert_int_equal(d_cmd(r->d, 0xa08, in, sizeof(in), out, sizeof(out)), CX_ST_BAD_OP);
+	assert_int_equal(d_cmd(r->d, 0xa08, in, sizeof(in), out, sizeof(out)),
+			 CX_ST_BAD_OP);
 	d_assert_log(r->d, "CREATE_UMEM uid");
 	d_assert_log(r->d, "opcode: memory comes by cx_umem_reg()");
 	assert_int_equal(d_simple(r->d, 0xa0a, r->umem.num, NULL), CX_ST_BAD_OP);
@@ -277,17 +293,25 @@ static void test_umem_commands(void **state)
 
 /* ---- what is in use stays ---- */
 
-struct use { const char *name; uint16_t opcode; uint32_t num, refs; };
+struct use {
+	const char *name;
+	uint16_t opcode;
+	uint32_t num, refs;
+};
 
 static void test_each_object_in_use(void **state)
 {
 	struct rig *r = rig_open(NULL);
 	uint32_t tirn = d_tir(r->d, r->rq->num), n = 0;
 	struct use uses[] = {
-		{ "PD", D_DEALLOC_PD, r->d->pdn, 0 },	 { "TD", D_DEALLOC_TD, r->d->tdn, 0 },
-		{ "UAR", D_DEALLOC_UAR, r->d->uar->num, 0 }, { "CQ", D_DESTROY_CQ, r->cq->num, 0 },
-		{ "RQ", D_DESTROY_RQ, r->rq->num, 0 },	 { "TIS", D_DESTROY_TIS, r->d->tisn, 0 },
-		{ "RQT", D_DESTROY_RQT, r->rqtn, 0 },	 { "TIR", D_DESTROY_TIR, tirn, 0 },
+		{ "PD", D_DEALLOC_PD, r->d->pdn, 0 },
+		{ "TD", D_DEALLOC_TD, r->d->tdn, 0 },
+		{ "UAR", D_DEALLOC_UAR, r->d->uar->num, 0 },
+		{ "CQ", D_DESTROY_CQ, r->cq->num, 0 },
+		{ "RQ", D_DESTROY_RQ, r->rq->num, 0 },
+		{ "TIS", D_DESTROY_TIS, r->d->tisn, 0 },
+		{ "RQT", D_DESTROY_RQT, r->rqtn, 0 },
+		{ "TIR", D_DESTROY_TIR, tirn, 0 },
 	};
 
 	(void)state;
@@ -296,14 +320,16 @@ static void test_each_object_in_use(void **state)
 		char text[32];
 
 		d_forget(r->d);
-		snprintf(text, sizeof(text), "%s 0x%x is in use (", uses[n].name, uses[n].num);
+		snprintf(text, sizeof(text), "%s 0x%x is in use (", uses[n].name,
+			 uses[n].num);
 		assert_int_equal(d_simple(r->d, uses[n].opcode, uses[n].num, NULL),
 				 CX_ST_BAD_RES_STATE);
 		d_assert_log(r->d, text);
 		assert_int_not_equal(r->d->syndrome, 0);
 	}
 	/* Syndrome: kernel commit messages, "DEALLOC_PD failed, bad resource state, 0xef0c8a". */
-	assert_int_equal(d_simple(r->d, D_DEALLOC_PD, r->d->pdn, NULL), CX_ST_BAD_RES_STATE);
+	assert_int_equal(d_simple(r->d, D_DEALLOC_PD, r->d->pdn, NULL),
+			 CX_ST_BAD_RES_STATE);
 	assert_int_equal(r->d->syndrome, 0xef0c8a);
 	assert_int_equal(cx_umem_dereg(r->d->dev, r->d->uid, r->umem.num), -EBUSY);
 	rig_close(r);
@@ -329,11 +355,13 @@ static void test_everything_goes(void **state)
 	d_assert_ok(d, d_simple(d, D_DEALLOC_TD, d->tdn, NULL));
 	d_assert_ok(d, d_simple(d, D_DEALLOC_UAR, d->uar->num, NULL));
 	CX_SET(dealloc_flow_counter_in, in, flow_counter_id, r->flow_counter);
-	d_assert_ok(d, d_cmd(d, D_DEALLOC_FLOW_COUNTER, in, sizeof(in), out, sizeof(out)));
+	d_assert_ok(d,
+		    d_cmd(d, D_DEALLOC_FLOW_COUNTER, in, sizeof(in), out, sizeof(out)));
 	memset(in, 0, sizeof(in));
 	CX_SET(dealloc_q_counter_in, in, counter_set_id, r->q_counter);
 	d_assert_ok(d, d_cmd(d, D_DEALLOC_Q_COUNTER, in, sizeof(in), out, sizeof(out)));
-	for (uint32_t key = 0x100; cx_obj_count(d->dev, CX_MKEY); key++) { /* the queues' own */
+	for (uint32_t key = 0x100; cx_obj_count(d->dev, CX_MKEY);
+	     key++) { /* the queues' own */
 		struct cx_obj *obj = cx_obj_get(d->dev, CX_MKEY, key, 0);
 
 		if (obj)
@@ -348,7 +376,8 @@ static void test_everything_goes(void **state)
 	CX_SET(destroy_uctx_in, in, uctx_uid, uid);
 	d->uid = 0;
 	d_assert_ok(d, d_cmd(d, D_DESTROY_UCTX, in, sizeof(in), out, sizeof(out)));
-	assert_int_equal(rig_objects(r), CX_COMP_VECTORS + 1); /* event queues, other context */
+	assert_int_equal(rig_objects(r),
+			 CX_COMP_VECTORS + 1); /* event queues, other context */
 	rig_close(r);
 }
 
@@ -361,7 +390,8 @@ static void test_as_dpdk_does(void **state)
 	struct direct *d = d_open(NULL);
 	uint32_t tdn = d_td(d), rqn[1], rqtn, tirn;
 	struct d_cq *tx_cq = d_cq(d, &(struct d_cq_conf){ .log_size = 3 });
-	struct d_cq *rx_cq = d_cq(d, &(struct d_cq_conf){ .log_size = 8, .comp = 2, .mini = 3 });
+	struct d_cq *rx_cq =
+		d_cq(d, &(struct d_cq_conf){ .log_size = 8, .comp = 2, .mini = 3 });
 	struct d_cq *drop_cq = d_cq(d, &(struct d_cq_conf){ .log_size = 0, .comp = 2 });
 	struct d_tir_conf tir = { .hash_fn = 2 };
 	struct d_rq *drop, *rx;
@@ -376,8 +406,11 @@ static void test_as_dpdk_does(void **state)
 	tir.rqtn = rqtn; /* Toeplitz over nothing: the drop queue's TIR */
 	d_assert_ok(d, d_try_tir(d, &tir, &tirn));
 	tx = d_sq(d, &(struct d_sq_conf){ .log_size = 8, .cq = tx_cq, .ts_format = 1 });
-	rx = d_rq(d, &(struct d_rq_conf){ .log_size = 4, .cq = rx_cq, .striding = true,
-					  .log_strides = 6, .log_stride_bytes = 11,
+	rx = d_rq(d, &(struct d_rq_conf){ .log_size = 4,
+					  .cq = rx_cq,
+					  .striding = true,
+					  .log_strides = 6,
+					  .log_stride_bytes = 11,
 					  .ts_format = 1 });
 	d_assert_ok(d, d_rq_state(rx, 1, 0)); /* port stop and start: RDY2RST, RST2RDY */
 	d_assert_ok(d, d_rq_state(rx, 0, 1));

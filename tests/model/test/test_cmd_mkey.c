@@ -47,10 +47,13 @@ static void test_create_and_query(void **state)
 	k = make(r, &m);
 	assert_int_equal(k->variant, 0x5a);
 	assert_int_equal(k->pdn, r->d->pdn);
-	assert_ptr_equal(cx_dma(r->d->dev, k->obj.num << 8 | 0x5a, r->d->pdn, START + 5, 100,
-				CX_ACCESS_LOCAL_WRITE, &why), r->umem.p + 5);
-	assert_null(cx_dma(r->d->dev, k->obj.num << 8 | 0x5b, r->d->pdn, START, 1, 0, &why));
-	assert_null(cx_dma(r->d->dev, k->obj.num << 8 | 0x5a, r->d->pdn, START + 65536, 1, 0, &why));
+	assert_ptr_equal(cx_dma(r->d->dev, k->obj.num << 8 | 0x5a, r->d->pdn, START + 5,
+				100, CX_ACCESS_LOCAL_WRITE, &why),
+			 r->umem.p + 5);
+	assert_null(
+		cx_dma(r->d->dev, k->obj.num << 8 | 0x5b, r->d->pdn, START, 1, 0, &why));
+	assert_null(cx_dma(r->d->dev, k->obj.num << 8 | 0x5a, r->d->pdn, START + 65536, 1,
+			   0, &why));
 	query(r, k->obj.num, ctx);
 	assert_memory_equal(ctx, m.in + CTX, sizeof(ctx));
 	rig_close(r);
@@ -70,8 +73,9 @@ static void test_offset(void **state)
 	CX_SET(mkc, m.in + CTX, start_addr, START + 0x340);
 	CX_SET(mkc, m.in + CTX, len, 0x5000);
 	k = make(r, &m);
-	assert_ptr_equal(cx_dma(r->d->dev, k->obj.num << 8 | 0x5a, r->d->pdn, START + 0x340, 0x5000,
-				0, &why), r->umem.p + 0x2340);
+	assert_ptr_equal(cx_dma(r->d->dev, k->obj.num << 8 | 0x5a, r->d->pdn,
+				START + 0x340, 0x5000, 0, &why),
+			 r->umem.p + 0x2340);
 	rig_close(r);
 }
 
@@ -89,7 +93,8 @@ static void test_read_only(void **state)
 	d_assert_log(r->d, "is registered without local write");
 	CX_SET(mkc, m.in + CTX, lw, 0);
 	k = make(r, &m);
-	assert_non_null(cx_dma(r->d->dev, k->obj.num << 8 | 0x5a, r->d->pdn, START, 1, 0, &why));
+	assert_non_null(
+		cx_dma(r->d->dev, k->obj.num << 8 | 0x5a, r->d->pdn, START, 1, 0, &why));
 	assert_null(cx_dma(r->d->dev, k->obj.num << 8 | 0x5a, r->d->pdn, START, 1,
 			   CX_ACCESS_LOCAL_WRITE, &why));
 	rig_close(r);
@@ -129,23 +134,29 @@ static const struct refusal create_rows[] = {
 	{ CTX, CX_mkc__free, 1, CX_ST_BAD_PARAM, "mkc.free: " },
 	{ CTX, CX_mkc__umr_en, 1, CX_ST_BAD_PARAM, "mkc.umr_en: " },
 	{ CTX, CX_mkc__access_mode_4_2, 1, CX_ST_BAD_PARAM, "mkc.access_mode_4_2: " },
-	{ CTX, CX_mkc__access_mode_1_0, 0, CX_ST_BAD_PARAM, "mkc.access_mode_1_0: 0: only" },
-	{ CTX, CX_mkc__access_mode_1_0, 2, CX_ST_BAD_PARAM, "mkc.access_mode_1_0: 2: only" },
-	{ CTX, CX_mkc__access_mode_1_0, 3, CX_ST_BAD_PARAM, "mkc.access_mode_1_0: 3: only" },
+	{ CTX, CX_mkc__access_mode_1_0, 0, CX_ST_BAD_PARAM,
+	  "mkc.access_mode_1_0: 0: only" },
+	{ CTX, CX_mkc__access_mode_1_0, 2, CX_ST_BAD_PARAM,
+	  "mkc.access_mode_1_0: 2: only" },
+	{ CTX, CX_mkc__access_mode_1_0, 3, CX_ST_BAD_PARAM,
+	  "mkc.access_mode_1_0: 3: only" },
 	{ CTX, CX_mkc__length64, 1, CX_ST_BAD_PARAM, "mkc.length64: " },
 	{ CTX, CX_mkc__bsf_en, 1, CX_ST_BAD_PARAM, "mkc.bsf_en: " },
 	{ CTX, CX_mkc__sync_umr, 1, CX_ST_BAD_PARAM, "mkc.sync_umr: " },
-	{ CTX, CX_mkc__expected_sigerr_count, 1, CX_ST_BAD_PARAM, "mkc.expected_sigerr_count: " },
+	{ CTX, CX_mkc__expected_sigerr_count, 1, CX_ST_BAD_PARAM,
+	  "mkc.expected_sigerr_count: " },
 	{ CTX, CX_mkc__en_rinval, 1, CX_ST_BAD_PARAM, "mkc.en_rinval: " },
 	{ CTX, CX_mkc__small_fence_on_rdma_read_response, 1, CX_ST_BAD_PARAM,
 	  "mkc.small_fence_on_rdma_read_response: " },
 	{ CTX, CX_mkc__bsf_octword_size, 1, CX_ST_BAD_PARAM, "mkc.bsf_octword_size: " },
 	{ CTX, CX_mkc__qpn, 0, CX_ST_BAD_PARAM, "mkc.qpn: 0x0: keys of one queue" },
 	{ CTX, CX_mkc__pd, 0xfff, CX_ST_BAD_RES, "mkc.pd: there is no PD 0xfff" },
-	{ CTX, CX_mkc__log_page_size, 11, CX_ST_BAD_PARAM, "mkc.log_page_size: 11 is less than 12" },
+	{ CTX, CX_mkc__log_page_size, 11, CX_ST_BAD_PARAM,
+	  "mkc.log_page_size: 11 is less than 12" },
 	{ CTX, CX_mkc__len, 0, CX_ST_BAD_PARAM, "mkc.len: 0x0 from 0x7000000000 on" },
 	{ CTX, CX_mkc__len, UINT64_MAX, CX_ST_BAD_PARAM, "mkc.len: 0xffffffffffffffff" },
-	{ CTX, CX_mkc__start_addr, UINT64_MAX - 0xfff, CX_ST_BAD_PARAM, "mkc.len: 0x10000 from" },
+	{ CTX, CX_mkc__start_addr, UINT64_MAX - 0xfff, CX_ST_BAD_PARAM,
+	  "mkc.len: 0x10000 from" },
 	{ 0 },
 };
 
@@ -156,10 +167,12 @@ static void test_each_refusal(void **state)
 
 	(void)state;
 	rig_refusals(r, D_CREATE_MKEY, create_rows);
-	rig_build(r, D_CREATE_MKEY, &m); /* another offset in the page than the memory has */
+	rig_build(r, D_CREATE_MKEY,
+		  &m); /* another offset in the page than the memory has */
 	CX_SET(mkc, m.in + CTX, start_addr, START + 8);
 	CX_SET(mkc, m.in + CTX, len, 4096);
-	rig_refuse(r, &m, CX_ST_BAD_PARAM, "mkc.start_addr: 0x7000000008 has another offset");
+	rig_refuse(r, &m, CX_ST_BAD_PARAM,
+		   "mkc.start_addr: 0x7000000008 has another offset");
 	rig_build(r, D_CREATE_MKEY, &m);
 	m.in_len += 16;
 	m.in[CX_BYTES(create_mkey_in) + 7] = 1;

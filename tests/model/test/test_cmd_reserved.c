@@ -21,7 +21,10 @@ static bool is_named(const struct cx_layout *l, uint32_t bit)
 	return false;
 }
 
-static void turn(struct mailbox *m, uint32_t bit) { m->in[bit / 8] ^= (uint8_t)(0x80 >> bit % 8); }
+static void turn(struct mailbox *m, uint32_t bit)
+{
+	m->in[bit / 8] ^= (uint8_t)(0x80 >> bit % 8);
+}
 
 static bool destroys(const struct rig_row *row)
 {
@@ -160,7 +163,8 @@ static void test_each_missing_number(void **state)
 		if (!row->num)
 			continue;
 		rig_build(r, row->opcode, &m);
-		cx_set(m.in, row->num, UINT32_MAX >> (32 - cx_field_width(row->num)) & ~3u);
+		cx_set(m.in, row->num,
+		       UINT32_MAX >> (32 - cx_field_width(row->num)) & ~3u);
 		rig_refuse(r, &m, CX_ST_BAD_RES, "there is no ");
 		n++;
 	}

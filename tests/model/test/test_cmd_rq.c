@@ -127,7 +127,8 @@ static void test_every_stride(void **state)
 			striding(m.in + WQ, n, bytes);
 			CX_SET(wq, m.in + WQ, two_byte_shift_en, n & 1);
 			if (n + bytes < 14) {
-				rig_refuse(r, &m, CX_ST_BAD_PARAM, "wq.log_wqe_num_of_strides: 2^");
+				rig_refuse(r, &m, CX_ST_BAD_PARAM,
+					   "wq.log_wqe_num_of_strides: 2^");
 				d_assert_log(r->d, "are less than 2^14 in one WQE");
 				refused++;
 				continue;
@@ -151,39 +152,49 @@ static const struct refusal create_rows[] = {
 	{ CTX, CX_rqc__rlky, 1, CX_ST_BAD_PARAM, "rqc.rlky: " },
 	{ CTX, CX_rqc__delay_drop_en, 1, CX_ST_BAD_PARAM,
 	  "rqc.delay_drop_en: set, but capability hca.rq_delay_drop is 0" },
-	{ CTX, CX_rqc__state, 1, CX_ST_BAD_PARAM, "rqc.state: 0x1: a new queue is in RST" },
+	{ CTX, CX_rqc__state, 1, CX_ST_BAD_PARAM,
+	  "rqc.state: 0x1: a new queue is in RST" },
 	{ CTX, CX_rqc__hairpin, 1, CX_ST_BAD_PARAM, "rqc.hairpin: " },
 	{ CTX, CX_rqc__ts_format, 3, CX_ST_BAD_PARAM, "rqc.ts_format: 3 is not known" },
 	{ CTX, CX_rqc__cqn, 0xfff, CX_ST_BAD_RES, "rqc.cqn: there is no CQ 0xfff" },
 	{ CTX, CX_rqc__counter_set_id, 0xfe, CX_ST_BAD_RES,
 	  "rqc.counter_set_id: there is no QCOUNTER 0xfe" },
-	{ CTX, CX_rqc__mem_rq_type, 2, CX_ST_BAD_PARAM, "rqc.mem_rq_type: 2 is not known" },
+	{ CTX, CX_rqc__mem_rq_type, 2, CX_ST_BAD_PARAM,
+	  "rqc.mem_rq_type: 2 is not known" },
 	{ CTX, CX_rqc__mem_rq_type, 1, CX_ST_BAD_RES, "rqc.rmpn: there is no RMP 0x0" },
-	{ CTX, CX_rqc__rmpn, 7, CX_ST_BAD_PARAM, "rqc.rmpn: 0x7, but the queue has a ring" },
+	{ CTX, CX_rqc__rmpn, 7, CX_ST_BAD_PARAM,
+	  "rqc.rmpn: 0x7, but the queue has a ring" },
 	{ WQ, CX_wq__uar_page, 1, CX_ST_BAD_PARAM, "wq.uar_page: 0x1: send queues only" },
 	{ WQ, CX_wq__pd, 0xfff, CX_ST_BAD_RES, "wq.pd: there is no PD 0xfff" },
 	{ WQ, CX_wq__wq_type, 0, CX_ST_BAD_PARAM, "wq.wq_type: 0: linked lists" },
 	{ WQ, CX_wq__wq_type, 2, CX_ST_BAD_PARAM, "wq.wq_type: 2: linked lists" },
 	{ WQ, CX_wq__wq_type, 5, CX_ST_BAD_PARAM, "wq.wq_type: 5 is not known" },
-	{ WQ, CX_wq__wq_type, 3, CX_ST_BAD_PARAM, "wq.log_wq_stride: 4 is not in 5 .. 13" },
+	{ WQ, CX_wq__wq_type, 3, CX_ST_BAD_PARAM,
+	  "wq.log_wq_stride: 4 is not in 5 .. 13" },
 	{ WQ, CX_wq__wq_signature, 1, CX_ST_BAD_PARAM, "wq.wq_signature: " },
 	{ WQ, CX_wq__lwm, 1, CX_ST_BAD_PARAM, "wq.lwm: " },
 	{ WQ, CX_wq__page_offset, 1, CX_ST_BAD_PARAM, "wq.page_offset: " },
-	{ WQ, CX_wq__end_padding_mode, 2, CX_ST_BAD_PARAM, "wq.end_padding_mode: 2 is not known" },
+	{ WQ, CX_wq__end_padding_mode, 2, CX_ST_BAD_PARAM,
+	  "wq.end_padding_mode: 2 is not known" },
 	{ WQ, CX_wq__log_wqe_num_of_strides, 1, CX_ST_BAD_PARAM,
 	  "wq.log_wqe_num_of_strides: 0x1: the queue is not striding" },
 	{ WQ, CX_wq__two_byte_shift_en, 1, CX_ST_BAD_PARAM, "wq.two_byte_shift_en: " },
-	{ WQ, CX_wq__log_wqe_stride_size, 1, CX_ST_BAD_PARAM, "wq.log_wqe_stride_size: " },
-	{ WQ, CX_wq__log_wq_stride, 3, CX_ST_BAD_PARAM, "wq.log_wq_stride: 3 is not in 4 .. 13" },
+	{ WQ, CX_wq__log_wqe_stride_size, 1, CX_ST_BAD_PARAM,
+	  "wq.log_wqe_stride_size: " },
+	{ WQ, CX_wq__log_wq_stride, 3, CX_ST_BAD_PARAM,
+	  "wq.log_wq_stride: 3 is not in 4 .. 13" },
 	{ WQ, CX_wq__log_wq_stride, 10, CX_ST_BAD_PARAM,
 	  "wq.log_wq_stride: 10: WQEs of more than 512 bytes" },
-	{ WQ, CX_wq__log_wq_sz, 16, CX_ST_BAD_PARAM, "wq.log_wq_sz: 16 is over the limit of 15" },
-	{ WQ, CX_wq__log_wq_sz, 12, CX_ST_BAD_PARAM, "wq.wq_umem_offset: 0x2000 and 65536 bytes" },
+	{ WQ, CX_wq__log_wq_sz, 16, CX_ST_BAD_PARAM,
+	  "wq.log_wq_sz: 16 is over the limit of 15" },
+	{ WQ, CX_wq__log_wq_sz, 12, CX_ST_BAD_PARAM,
+	  "wq.wq_umem_offset: 0x2000 and 65536 bytes" },
 	{ WQ, CX_wq__wq_umem_valid, 0, CX_ST_BAD_PARAM, "wq.wq_umem_valid: 0" },
 	{ WQ, CX_wq__dbr_umem_valid, 0, CX_ST_BAD_PARAM, "wq.dbr_umem_valid: 0" },
 	{ WQ, CX_wq__wq_umem_offset, 0x2020, CX_ST_BAD_PARAM,
 	  "wq.wq_umem_offset: 0x2020 is not aligned to 64" },
-	{ WQ, CX_wq__dbr_addr, 0x82, CX_ST_BAD_PARAM, "wq.dbr_addr: 0x82 is not aligned to 8" },
+	{ WQ, CX_wq__dbr_addr, 0x82, CX_ST_BAD_PARAM,
+	  "wq.dbr_addr: 0x82 is not aligned to 8" },
 	{ 0 },
 };
 
@@ -244,7 +255,8 @@ static void test_queue_on_shared_memory(void **state)
 	CX_SET(wq, m.in + WQ, dbr_umem_valid, 1);
 	rq = make(r, &m);
 	assert_int_equal(rq->rmp->obj.num, r->rmpn);
-	assert_int_equal(d_simple(r->d, D_DESTROY_RMP, r->rmpn, NULL), CX_ST_BAD_RES_STATE);
+	assert_int_equal(d_simple(r->d, D_DESTROY_RMP, r->rmpn, NULL),
+			 CX_ST_BAD_RES_STATE);
 	d_assert_log(r->d, "destroy_rmp_in.rmpn: RMP 0x");
 	d_assert_ok(r->d, d_simple(r->d, D_DESTROY_RQ, rq->obj.num, NULL));
 	d_assert_ok(r->d, d_simple(r->d, D_DESTROY_RMP, r->rmpn, NULL));
@@ -282,7 +294,8 @@ static void test_each_transition(void **state)
 
 			rq->state = (enum cx_q_state)from;
 			st = modify(r, from, to);
-			assert_int_equal(st, legal[from][to] ? CX_ST_OK : CX_ST_BAD_RES_STATE);
+			assert_int_equal(st, legal[from][to] ? CX_ST_OK
+							     : CX_ST_BAD_RES_STATE);
 			assert_int_equal(rq->state, legal[from][to] ? to : from);
 		}
 	}
@@ -323,7 +336,8 @@ static void test_modify_fields(void **state)
 	assert_int_equal(CX_GET(rqc, ctx, vsd), 0);
 	assert_int_equal(CX_GET(rqc, ctx, scatter_fcs), 1);
 	assert_int_equal(CX_GET(rqc, ctx, counter_set_id), r->q_counter);
-	CX_SET(modify_rq_in, m.in, modify_bitmask, 8); /* the counter alone, back to none */
+	CX_SET(modify_rq_in, m.in, modify_bitmask,
+	       8); /* the counter alone, back to none */
 	CX_SET(rqc, m.in + CTX, scatter_fcs, 0);
 	CX_SET(rqc, m.in + CTX, counter_set_id, 0);
 	d_assert_ok(r->d, rig_cmd(r, &m));
@@ -338,8 +352,10 @@ static const struct refusal modify_rows[] = {
 	  "modify_rq_in.modify_bitmask: 0x1: the limit event is not modelled" },
 	{ 0, CX_modify_rq_in__modify_bitmask, 0x10, CX_ST_BAD_PARAM,
 	  "modify_rq_in.modify_bitmask: 0x10 is not known" },
-	{ CTX, CX_rqc__vsd, 1, CX_ST_BAD_PARAM, "rqc.vsd: 0x1, but the command does not select it" },
-	{ CTX, CX_rqc__counter_set_id, 1, CX_ST_BAD_PARAM, "rqc.counter_set_id: 0x1, but" },
+	{ CTX, CX_rqc__vsd, 1, CX_ST_BAD_PARAM,
+	  "rqc.vsd: 0x1, but the command does not select it" },
+	{ CTX, CX_rqc__counter_set_id, 1, CX_ST_BAD_PARAM,
+	  "rqc.counter_set_id: 0x1, but" },
 	{ WQ, CX_wq__lwm, 1, CX_ST_BAD_PARAM, "wq.lwm: 0x1, but" },
 	{ 0 },
 };
@@ -415,7 +431,8 @@ static void test_destroy_lets_go(void **state)
 				 before[i] + uses[i]);
 	d_assert_ok(r->d, d_simple(r->d, D_DESTROY_RQ, rqn, NULL));
 	for (int i = 0; i < 4; i++)
-		assert_int_equal(cx_obj_get(r->d->dev, types[i], nums[i], 0)->refs, before[i]);
+		assert_int_equal(cx_obj_get(r->d->dev, types[i], nums[i], 0)->refs,
+				 before[i]);
 	assert_int_equal(d_simple(r->d, D_DESTROY_RQ, rqn, NULL), CX_ST_BAD_RES);
 	assert_int_equal(d_simple(r->d, D_DESTROY_RQ, r->sq->num, NULL), CX_ST_BAD_RES);
 	rig_close(r);
@@ -426,9 +443,11 @@ static void test_destroy_in_use(void **state)
 	struct rig *r = rig_open(NULL);
 
 	(void)state;
-	assert_int_equal(d_simple(r->d, D_DESTROY_RQ, r->rq->num, NULL), CX_ST_BAD_RES_STATE);
+	assert_int_equal(d_simple(r->d, D_DESTROY_RQ, r->rq->num, NULL),
+			 CX_ST_BAD_RES_STATE);
 	d_assert_log(r->d, "destroy_rq_in.rqn: RQ 0x");
-	d_assert_log(r->d, "is in use (4 references)"); /* four entries of the rig's table */
+	d_assert_log(r->d,
+		     "is in use (4 references)"); /* four entries of the rig's table */
 	rig_close(r);
 }
 
@@ -467,7 +486,8 @@ static void test_rmp(void **state)
 }
 
 static const struct refusal rmp_rows[] = {
-	{ CTX, CX_rmpc__state, 3, CX_ST_BAD_PARAM, "rmpc.state: 3: a new one is in RST or RDY" },
+	{ CTX, CX_rmpc__state, 3, CX_ST_BAD_PARAM,
+	  "rmpc.state: 3: a new one is in RST or RDY" },
 	{ CTX, CX_rmpc__basic_cyclic_rcv_wqe, 0, CX_ST_BAD_PARAM,
 	  "rmpc.basic_cyclic_rcv_wqe: 0 with wq_type 1" },
 	{ WQ, CX_wq__wq_type, 0, CX_ST_BAD_PARAM, "wq.wq_type: 0: linked lists" },
@@ -482,7 +502,8 @@ static const struct refusal modify_rmp_rows[] = {
 	{ 0, CX_modify_rmp_in__rmp_state, 0, CX_ST_BAD_RES_STATE,
 	  "modify_rmp_in.rmp_state: RST, but the queue is in RDY" },
 	{ CTX, CX_rmpc__state, 2, CX_ST_BAD_PARAM, "rmpc.state: 2 is no state" },
-	{ CTX, CX_rmpc__basic_cyclic_rcv_wqe, 1, CX_ST_BAD_PARAM, "rmpc.basic_cyclic_rcv_wqe: 0x1" },
+	{ CTX, CX_rmpc__basic_cyclic_rcv_wqe, 1, CX_ST_BAD_PARAM,
+	  "rmpc.basic_cyclic_rcv_wqe: 0x1" },
 	{ 0 },
 };
 

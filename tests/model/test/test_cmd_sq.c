@@ -86,11 +86,14 @@ static void test_create_without_flags(void **state)
 
 static const struct refusal create_rows[] = {
 	{ CTX, CX_sqc__rlky, 1, CX_ST_BAD_PARAM, "sqc.rlky: " },
-	{ CTX, CX_sqc__cd_master, 1, CX_ST_BAD_PARAM, "sqc.cd_master: 0x1: capability hca.cd is 0" },
+	{ CTX, CX_sqc__cd_master, 1, CX_ST_BAD_PARAM,
+	  "sqc.cd_master: 0x1: capability hca.cd is 0" },
 	{ CTX, CX_sqc__fre, 1, CX_ST_BAD_PARAM, "sqc.fre: " },
-	{ CTX, CX_sqc__state, 1, CX_ST_BAD_PARAM, "sqc.state: 0x1: a new queue is in RST" },
+	{ CTX, CX_sqc__state, 1, CX_ST_BAD_PARAM,
+	  "sqc.state: 0x1: a new queue is in RST" },
 	{ CTX, CX_sqc__reg_umr, 1, CX_ST_BAD_PARAM, "sqc.reg_umr: " },
-	{ CTX, CX_sqc__allow_swp, 1, CX_ST_BAD_PARAM, "sqc.allow_swp: set, but capability eth.swp" },
+	{ CTX, CX_sqc__allow_swp, 1, CX_ST_BAD_PARAM,
+	  "sqc.allow_swp: set, but capability eth.swp" },
 	{ CTX, CX_sqc__hairpin, 1, CX_ST_BAD_PARAM, "sqc.hairpin: " },
 	{ CTX, CX_sqc__non_wire, 1, CX_ST_BAD_PARAM, "sqc.non_wire: " },
 	{ CTX, CX_sqc__static_sq_wq, 1, CX_ST_BAD_PARAM, "sqc.static_sq_wq: " },
@@ -102,12 +105,15 @@ static const struct refusal create_rows[] = {
 	{ CTX, CX_sqc__cqn, 0xfff, CX_ST_BAD_RES, "sqc.cqn: there is no CQ 0xfff" },
 	{ CTX, CX_sqc__tis_lst_sz, 0, CX_ST_BAD_PARAM, "sqc.tis_lst_sz: 0, must be 1" },
 	{ CTX, CX_sqc__tis_lst_sz, 2, CX_ST_BAD_PARAM, "sqc.tis_lst_sz: 2, must be 1" },
-	{ CTX, CX_sqc__tis_num_0, 0xfff, CX_ST_BAD_RES, "sqc.tis_num_0: there is no TIS 0xfff" },
-	{ WQ, CX_wq__uar_page, 0xfff, CX_ST_BAD_RES, "wq.uar_page: there is no UAR 0xfff" },
+	{ CTX, CX_sqc__tis_num_0, 0xfff, CX_ST_BAD_RES,
+	  "sqc.tis_num_0: there is no TIS 0xfff" },
+	{ WQ, CX_wq__uar_page, 0xfff, CX_ST_BAD_RES,
+	  "wq.uar_page: there is no UAR 0xfff" },
 	{ WQ, CX_wq__pd, 0xfff, CX_ST_BAD_RES, "wq.pd: there is no PD 0xfff" },
 	{ WQ, CX_wq__wq_type, 0, CX_ST_BAD_PARAM, "wq.wq_type: 0: linked lists" },
 	{ WQ, CX_wq__wq_type, 2, CX_ST_BAD_PARAM, "wq.wq_type: 2: linked lists" },
-	{ WQ, CX_wq__wq_type, 3, CX_ST_BAD_PARAM, "wq.wq_type: 3 is not known in a send queue" },
+	{ WQ, CX_wq__wq_type, 3, CX_ST_BAD_PARAM,
+	  "wq.wq_type: 3 is not known in a send queue" },
 	{ WQ, CX_wq__wq_type, 4, CX_ST_BAD_PARAM, "wq.wq_type: 4 is not known" },
 	{ WQ, CX_wq__wq_signature, 1, CX_ST_BAD_PARAM, "wq.wq_signature: " },
 	{ WQ, CX_wq__cd_slave, 1, CX_ST_BAD_PARAM, "wq.cd_slave: " },
@@ -117,23 +123,33 @@ static const struct refusal create_rows[] = {
 	{ WQ, CX_wq__lwm, 1, CX_ST_BAD_PARAM, "wq.lwm: " },
 	{ WQ, CX_wq__hw_counter, 1, CX_ST_BAD_PARAM, "wq.hw_counter: " },
 	{ WQ, CX_wq__sw_counter, 1, CX_ST_BAD_PARAM, "wq.sw_counter: " },
-	{ WQ, CX_wq__end_padding_mode, 1, CX_ST_BAD_PARAM, "wq.end_padding_mode: 0x1: receive" },
-	{ WQ, CX_wq__log_wqe_num_of_strides, 1, CX_ST_BAD_PARAM, "wq.log_wqe_num_of_strides: " },
+	{ WQ, CX_wq__end_padding_mode, 1, CX_ST_BAD_PARAM,
+	  "wq.end_padding_mode: 0x1: receive" },
+	{ WQ, CX_wq__log_wqe_num_of_strides, 1, CX_ST_BAD_PARAM,
+	  "wq.log_wqe_num_of_strides: " },
 	{ WQ, CX_wq__two_byte_shift_en, 1, CX_ST_BAD_PARAM, "wq.two_byte_shift_en: " },
-	{ WQ, CX_wq__log_wqe_stride_size, 1, CX_ST_BAD_PARAM, "wq.log_wqe_stride_size: " },
-	{ WQ, CX_wq__log_wq_stride, 5, CX_ST_BAD_PARAM, "wq.log_wq_stride: 5 is not in 6 .. 6" },
-	{ WQ, CX_wq__log_wq_stride, 7, CX_ST_BAD_PARAM, "wq.log_wq_stride: 7 is not in 6 .. 6" },
-	{ WQ, CX_wq__log_wq_sz, 16, CX_ST_BAD_PARAM, "wq.log_wq_sz: 16 is over the limit of 15" },
+	{ WQ, CX_wq__log_wqe_stride_size, 1, CX_ST_BAD_PARAM,
+	  "wq.log_wqe_stride_size: " },
+	{ WQ, CX_wq__log_wq_stride, 5, CX_ST_BAD_PARAM,
+	  "wq.log_wq_stride: 5 is not in 6 .. 6" },
+	{ WQ, CX_wq__log_wq_stride, 7, CX_ST_BAD_PARAM,
+	  "wq.log_wq_stride: 7 is not in 6 .. 6" },
+	{ WQ, CX_wq__log_wq_sz, 16, CX_ST_BAD_PARAM,
+	  "wq.log_wq_sz: 16 is over the limit of 15" },
 	{ WQ, CX_wq__log_wq_sz, 10, CX_ST_BAD_PARAM,
 	  "wq.wq_umem_offset: 0x2000 and 65536 bytes from there are not in UMEM" },
 	{ WQ, CX_wq__wq_umem_valid, 0, CX_ST_BAD_PARAM, "wq.wq_umem_valid: 0" },
 	{ WQ, CX_wq__dbr_umem_valid, 0, CX_ST_BAD_PARAM, "wq.dbr_umem_valid: 0" },
-	{ WQ, CX_wq__wq_umem_id, 0xffff, CX_ST_BAD_RES, "wq.wq_umem_id: there is no UMEM 0xffff" },
-	{ WQ, CX_wq__dbr_umem_id, 0xffff, CX_ST_BAD_RES, "wq.dbr_umem_id: there is no UMEM" },
+	{ WQ, CX_wq__wq_umem_id, 0xffff, CX_ST_BAD_RES,
+	  "wq.wq_umem_id: there is no UMEM 0xffff" },
+	{ WQ, CX_wq__dbr_umem_id, 0xffff, CX_ST_BAD_RES,
+	  "wq.dbr_umem_id: there is no UMEM" },
 	{ WQ, CX_wq__wq_umem_offset, 0x2010, CX_ST_BAD_PARAM,
 	  "wq.wq_umem_offset: 0x2010 is not aligned to 64" },
-	{ WQ, CX_wq__wq_umem_offset, 65536, CX_ST_BAD_PARAM, "wq.wq_umem_offset: 0x10000" },
-	{ WQ, CX_wq__dbr_addr, 0x84, CX_ST_BAD_PARAM, "wq.dbr_addr: 0x84 is not aligned to 8" },
+	{ WQ, CX_wq__wq_umem_offset, 65536, CX_ST_BAD_PARAM,
+	  "wq.wq_umem_offset: 0x10000" },
+	{ WQ, CX_wq__dbr_addr, 0x84, CX_ST_BAD_PARAM,
+	  "wq.dbr_addr: 0x84 is not aligned to 8" },
 	{ WQ, CX_wq__dbr_addr, 65536 - 4, CX_ST_BAD_PARAM, "wq.dbr_addr: 0xfffc" },
 	{ 0 },
 };
@@ -157,7 +173,8 @@ static void test_context_without_raw_transmit(void **state)
 	(void)state;
 	((struct cx_uctx *)uctx)->cap = 2;
 	rig_build(r, D_CREATE_SQ, &m);
-	rig_refuse(r, &m, CX_ST_BAD_PARAM, "uid: context without the right of raw transmit");
+	rig_refuse(r, &m, CX_ST_BAD_PARAM,
+		   "uid: context without the right of raw transmit");
 	r->d->uid = 0; /* the kernel may */
 	cx_put_be16(m.in + 2, 0);
 	make(r, &m);
@@ -209,7 +226,8 @@ static void test_each_transition(void **state)
 
 			sq->state = (enum cx_q_state)from;
 			st = modify(r, from, to);
-			assert_int_equal(st, legal[from][to] ? CX_ST_OK : CX_ST_BAD_RES_STATE);
+			assert_int_equal(st, legal[from][to] ? CX_ST_OK
+							     : CX_ST_BAD_RES_STATE);
 			assert_int_equal(sq->state, legal[from][to] ? to : from);
 		}
 	}
@@ -238,8 +256,10 @@ static const struct refusal modify_rows[] = {
 	  "modify_sq_in.modify_bitmask: 0x1: capability qos.packet_pacing is 0" },
 	{ 0, CX_modify_sq_in__modify_bitmask, 4, CX_ST_BAD_PARAM,
 	  "modify_sq_in.modify_bitmask: 0x4: not known" },
-	{ CTX, CX_sqc__cqn, 1, CX_ST_BAD_PARAM, "sqc.cqn: 0x1, but the command does not select it" },
-	{ WQ, CX_wq__pd, 1, CX_ST_BAD_PARAM, "wq.pd: 0x1, but the command does not select it" },
+	{ CTX, CX_sqc__cqn, 1, CX_ST_BAD_PARAM,
+	  "sqc.cqn: 0x1, but the command does not select it" },
+	{ WQ, CX_wq__pd, 1, CX_ST_BAD_PARAM,
+	  "wq.pd: 0x1, but the command does not select it" },
 	{ 0 },
 };
 
@@ -296,7 +316,8 @@ static void test_destroy_lets_go(void **state)
 {
 	struct rig *r = rig_open(NULL);
 	static const enum cx_obj_type types[] = { CX_CQ, CX_TIS, CX_UAR, CX_PD, CX_UMEM };
-	uint32_t nums[] = { r->cq->num, r->d->tisn, r->d->uar->num, r->d->pdn, r->umem.num };
+	uint32_t nums[] = { r->cq->num, r->d->tisn, r->d->uar->num, r->d->pdn,
+			    r->umem.num };
 	static const uint32_t uses[] = { 1, 1, 1, 1, 2 };
 	uint32_t before[5], sqn;
 
@@ -309,7 +330,8 @@ static void test_destroy_lets_go(void **state)
 				 before[i] + uses[i]);
 	assert_int_equal(d_simple(r->d, D_DESTROY_SQ, sqn, NULL), CX_ST_OK);
 	for (int i = 0; i < 5; i++)
-		assert_int_equal(cx_obj_get(r->d->dev, types[i], nums[i], 0)->refs, before[i]);
+		assert_int_equal(cx_obj_get(r->d->dev, types[i], nums[i], 0)->refs,
+				 before[i]);
 	assert_int_equal(d_simple(r->d, D_DESTROY_SQ, sqn, NULL), CX_ST_BAD_RES);
 	/* a number of the same space, but of another type */
 	assert_int_equal(d_simple(r->d, D_DESTROY_SQ, r->rq->num, NULL), CX_ST_BAD_RES);

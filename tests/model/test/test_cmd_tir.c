@@ -47,7 +47,8 @@ static void test_tis(void **state)
 	d_assert_ok(r->d, rig_cmd(r, &m));
 	d_assert_ok(r->d, d_cmd(r->d, D_QUERY_TIS, in, sizeof(in), out, sizeof(out)));
 	assert_int_equal(CX_GET(tisc, out + 0x10, prio), 2);
-	assert_int_equal(d_simple(r->d, D_DEALLOC_TD, r->d->tdn, NULL), CX_ST_BAD_RES_STATE);
+	assert_int_equal(d_simple(r->d, D_DEALLOC_TD, r->d->tdn, NULL),
+			 CX_ST_BAD_RES_STATE);
 	d_assert_ok(r->d, d_simple(r->d, D_DESTROY_TIS, tisn, NULL));
 	rig_close(r);
 }
@@ -55,7 +56,8 @@ static void test_tis(void **state)
 static const struct refusal create_tis_rows[] = {
 	{ CTX, CX_tisc__strict_lag_tx_port_affinity, 1, CX_ST_BAD_PARAM,
 	  "tisc.strict_lag_tx_port_affinity: " },
-	{ CTX, CX_tisc__lag_tx_port_affinity, 1, CX_ST_BAD_PARAM, "tisc.lag_tx_port_affinity: " },
+	{ CTX, CX_tisc__lag_tx_port_affinity, 1, CX_ST_BAD_PARAM,
+	  "tisc.lag_tx_port_affinity: " },
 	{ CTX, CX_tisc__tls_en, 1, CX_ST_BAD_PARAM, "tisc.tls_en: " },
 	{ CTX, CX_tisc__pd, 1, CX_ST_BAD_PARAM, "tisc.pd: 0x1: for TLS only" },
 	{ CTX, CX_tisc__transport_domain, 0xfff, CX_ST_BAD_RES,
@@ -68,8 +70,10 @@ static const struct refusal modify_tis_rows[] = {
 	  "modify_tis_bitmask.lag_tx_port_affinity: " },
 	{ MASK, CX_modify_tis_bitmask__strict_lag_tx_port_affinity, 1, CX_ST_BAD_PARAM,
 	  "modify_tis_bitmask.strict_lag_tx_port_affinity: " },
-	{ MASK, CX_modify_tis_bitmask__prio, 0, CX_ST_BAD_PARAM, "modify_tis_bitmask.prio: nothing" },
-	{ CTX, CX_tisc__transport_domain, 1, CX_ST_BAD_PARAM, "tisc.transport_domain: 0x1, but" },
+	{ MASK, CX_modify_tis_bitmask__prio, 0, CX_ST_BAD_PARAM,
+	  "modify_tis_bitmask.prio: nothing" },
+	{ CTX, CX_tisc__transport_domain, 1, CX_ST_BAD_PARAM,
+	  "tisc.transport_domain: 0x1, but" },
 	{ 0 },
 };
 
@@ -122,7 +126,8 @@ static void test_indirect(void **state)
 
 		rig_build(r, D_CREATE_TIR, &m);
 		CX_SET(tirc, m.in + CTX, rx_hash_fn, fn);
-		CX_SET(tirc, m.in + CTX, rx_hash_symmetric, fn == CX_HASH_TOEPLITZ && i & 64);
+		CX_SET(tirc, m.in + CTX, rx_hash_symmetric,
+		       fn == CX_HASH_TOEPLITZ && i & 64);
 		CX_SET(rx_hash_field_select, m.in + OUTER, l3_prot_type, i & 32 ? 1 : 0);
 		CX_SET(rx_hash_field_select, m.in + OUTER, l4_prot_type, i & 16 ? 1 : 0);
 		CX_SET(rx_hash_field_select, m.in + OUTER, selected_fields, i & 15);
@@ -132,7 +137,8 @@ static void test_indirect(void **state)
 		assert_int_equal(tir->fn, fn);
 		assert_int_equal(tir->symmetric, fn == CX_HASH_TOEPLITZ && i & 64);
 		assert_memory_equal(tir->key, d_rss_key, 40);
-		assert_int_equal(tir->outer_select, (i & 32 ? 1u << 31 : 0) | (i & 16 ? 1u << 30 : 0) |
+		assert_int_equal(tir->outer_select, (i & 32 ? 1u << 31 : 0) |
+							    (i & 16 ? 1u << 30 : 0) |
 							    (i & 15));
 		query_tir(r, tir->obj.num, ctx);
 		assert_memory_equal(ctx, m.in + CTX, sizeof(ctx));
@@ -151,12 +157,16 @@ static const struct refusal create_tir_rows[] = {
 	  "tirc.lro_timeout_period_usecs: 0x20: capability eth.lro_cap is 0" },
 	{ CTX, CX_tirc__lro_max_ip_payload_size, 1, CX_ST_BAD_PARAM,
 	  "tirc.lro_max_ip_payload_size: " },
-	{ CTX, CX_tirc__tunneled_offload_en, 1, CX_ST_BAD_PARAM, "tirc.tunneled_offload_en: " },
-	{ CTX, CX_tirc__transport_domain, 0xfff, CX_ST_BAD_RES, "tirc.transport_domain: there is no" },
-	{ CTX, CX_tirc__inline_rqn, 5, CX_ST_BAD_PARAM, "tirc.inline_rqn: 0x5, but disp_type" },
+	{ CTX, CX_tirc__tunneled_offload_en, 1, CX_ST_BAD_PARAM,
+	  "tirc.tunneled_offload_en: " },
+	{ CTX, CX_tirc__transport_domain, 0xfff, CX_ST_BAD_RES,
+	  "tirc.transport_domain: there is no" },
+	{ CTX, CX_tirc__inline_rqn, 5, CX_ST_BAD_PARAM,
+	  "tirc.inline_rqn: 0x5, but disp_type" },
 	{ CTX, CX_tirc__indirect_table, 0xfff, CX_ST_BAD_RES,
 	  "tirc.indirect_table: there is no RQT 0xfff" },
-	{ CTX, CX_tirc__rx_hash_fn, 3, CX_ST_BAD_PARAM, "tirc.rx_hash_fn: 3 is not known" },
+	{ CTX, CX_tirc__rx_hash_fn, 3, CX_ST_BAD_PARAM,
+	  "tirc.rx_hash_fn: 3 is not known" },
 	{ OUTER, CX_rx_hash_field_select__selected_fields, 0x10, CX_ST_BAD_PARAM,
 	  "rx_hash_field_select.selected_fields: 0x10: only 0xf can be hashed" },
 	{ INNER, CX_rx_hash_field_select__selected_fields, 1, CX_ST_BAD_PARAM,
@@ -179,18 +189,24 @@ static void test_each_refusal_of_tir(void **state)
 		rig_build(r, D_CREATE_TIR, &m);
 		CX_SET(tirc, m.in + CTX, rx_hash_fn, fn);
 		CX_SET(tirc, m.in + CTX, rx_hash_symmetric, 1);
-		rig_refuse(r, &m, CX_ST_BAD_PARAM, "tirc.rx_hash_symmetric: with hash function");
+		rig_refuse(r, &m, CX_ST_BAD_PARAM,
+			   "tirc.rx_hash_symmetric: with hash function");
 	}
 	rig_close(r);
 }
 
 static void test_refusals_of_a_direct_tir(void **state)
 {
-	static const struct { uint32_t byte; cx_field field; const char *log; } rows[] = {
+	static const struct {
+		uint32_t byte;
+		cx_field field;
+		const char *log;
+	} rows[] = {
 		{ CTX, CX_tirc__rx_hash_fn, "tirc.rx_hash_fn: 0x1, but" },
 		{ CTX, CX_tirc__rx_hash_symmetric, "tirc.rx_hash_symmetric: 0x1, but" },
 		{ CTX + 0x28, CX_dword__value, "tirc.rx_hash_toeplitz_key: 0x1, but" },
-		{ OUTER, CX_rx_hash_field_select__selected_fields, "selected_fields: 0x1, but" },
+		{ OUTER, CX_rx_hash_field_select__selected_fields,
+		  "selected_fields: 0x1, but" },
 	};
 	struct rig *r = rig_open(NULL);
 	struct mailbox m;
@@ -266,12 +282,15 @@ static void test_modify_table(void **state)
 static const struct refusal modify_tir_rows[] = {
 	{ MASK, CX_modify_tir_bitmask__packet_merge, 1, CX_ST_BAD_PARAM,
 	  "modify_tir_bitmask.packet_merge: capability eth.lro_cap is 0" },
-	{ MASK, CX_modify_tir_bitmask__hash, 0, CX_ST_BAD_PARAM, "but the command does not select" },
+	{ MASK, CX_modify_tir_bitmask__hash, 0, CX_ST_BAD_PARAM,
+	  "but the command does not select" },
 	{ MASK, CX_modify_tir_bitmask__indirect_table, 1, CX_ST_BAD_RES,
 	  "tirc.indirect_table: there is no RQT 0x0" },
-	{ CTX, CX_tirc__transport_domain, 1, CX_ST_BAD_PARAM, "tirc.transport_domain: 0x1, but" },
+	{ CTX, CX_tirc__transport_domain, 1, CX_ST_BAD_PARAM,
+	  "tirc.transport_domain: 0x1, but" },
 	{ CTX, CX_tirc__disp_type, 1, CX_ST_BAD_PARAM, "tirc.disp_type: 0x1, but" },
-	{ CTX, CX_tirc__rx_hash_fn, 7, CX_ST_BAD_PARAM, "tirc.rx_hash_fn: 7 is not known" },
+	{ CTX, CX_tirc__rx_hash_fn, 7, CX_ST_BAD_PARAM,
+	  "tirc.rx_hash_fn: 7 is not known" },
 	{ OUTER, CX_rx_hash_field_select__selected_fields, 0x20, CX_ST_BAD_PARAM,
 	  "rx_hash_field_select.selected_fields: 0x20" },
 	{ 0 },
@@ -348,33 +367,45 @@ static void test_rqt_sizes(void **state)
 		rqn[i] = r->rq->num;
 	for (uint32_t n = 1; n <= 2048; n *= 2)
 		d_assert_ok(r->d, d_try_rqt(r->d, rqn, n, 2048, &rqtn));
-	assert_int_equal(cx_obj_get(r->d->dev, CX_RQ, r->rq->num, 0)->refs, 4 + 2 * 2048 - 1);
+	assert_int_equal(cx_obj_get(r->d->dev, CX_RQ, r->rq->num, 0)->refs,
+			 4 + 2 * 2048 - 1);
 	rig_close(r);
 }
 
 static const struct refusal create_rqt_rows[] = {
-	{ CTX, CX_rqtc__list_q_type, 1, CX_ST_BAD_PARAM, "rqtc.list_q_type: 1 is not known" },
-	{ CTX, CX_rqtc__rqt_max_size, 0, CX_ST_BAD_PARAM, "rqtc.rqt_max_size: 0 is not a power" },
-	{ CTX, CX_rqtc__rqt_max_size, 12, CX_ST_BAD_PARAM, "rqtc.rqt_max_size: 12 is not a power" },
+	{ CTX, CX_rqtc__list_q_type, 1, CX_ST_BAD_PARAM,
+	  "rqtc.list_q_type: 1 is not known" },
+	{ CTX, CX_rqtc__rqt_max_size, 0, CX_ST_BAD_PARAM,
+	  "rqtc.rqt_max_size: 0 is not a power" },
+	{ CTX, CX_rqtc__rqt_max_size, 12, CX_ST_BAD_PARAM,
+	  "rqtc.rqt_max_size: 12 is not a power" },
 	{ CTX, CX_rqtc__rqt_max_size, 4096, CX_ST_BAD_PARAM,
 	  "rqtc.rqt_max_size: 4096 is not a power of two up to 2048" },
 	{ CTX, CX_rqtc__rqt_max_size, 2, CX_ST_BAD_PARAM,
 	  "rqtc.rqt_actual_size: 4 is not a power of two up to 2" },
 	{ CTX, CX_rqtc__rqt_actual_size, 0, CX_ST_BAD_PARAM, "rqtc.rqt_actual_size: 0" },
 	{ CTX, CX_rqtc__rqt_actual_size, 3, CX_ST_BAD_PARAM, "rqtc.rqt_actual_size: 3" },
-	{ CTX, CX_rqtc__rqt_actual_size, 8, CX_ST_BAD_IN_LEN, "in_len: 288 bytes hold no 8 entries" },
-	{ CTX, CX_rqtc__rqt_actual_size, 2, CX_ST_BAD_PARAM, "create_rqt_in.rq_num: byte 2" },
-	{ LIST, CX_rq_num__rq_num, 0xfff, CX_ST_BAD_RES, "rq_num.rq_num: there is no RQ 0xfff" },
-	{ LIST + 12, CX_rq_num__rq_num, 0, CX_ST_BAD_RES, "rq_num.rq_num: there is no RQ 0x0" },
+	{ CTX, CX_rqtc__rqt_actual_size, 8, CX_ST_BAD_IN_LEN,
+	  "in_len: 288 bytes hold no 8 entries" },
+	{ CTX, CX_rqtc__rqt_actual_size, 2, CX_ST_BAD_PARAM,
+	  "create_rqt_in.rq_num: byte 2" },
+	{ LIST, CX_rq_num__rq_num, 0xfff, CX_ST_BAD_RES,
+	  "rq_num.rq_num: there is no RQ 0xfff" },
+	{ LIST + 12, CX_rq_num__rq_num, 0, CX_ST_BAD_RES,
+	  "rq_num.rq_num: there is no RQ 0x0" },
 	{ 0 },
 };
 
 static const struct refusal modify_rqt_rows[] = {
-	{ MASK, CX_rqt_bitmask__rqn_list, 0, CX_ST_BAD_PARAM, "rqt_bitmask.rqn_list: nothing" },
+	{ MASK, CX_rqt_bitmask__rqn_list, 0, CX_ST_BAD_PARAM,
+	  "rqt_bitmask.rqn_list: nothing" },
 	{ CTX, CX_rqtc__rqt_max_size, 8, CX_ST_BAD_PARAM, "rqtc.rqt_max_size: 0x8, but" },
-	{ CTX, CX_rqtc__rqt_actual_size, 16, CX_ST_BAD_PARAM, "rqtc.rqt_actual_size: 16" },
-	{ CTX, CX_rqtc__rqt_actual_size, 1, CX_ST_BAD_PARAM, "modify_rqt_in.rq_num: byte 2" },
-	{ LIST + 4, CX_rq_num__rq_num, 0xfff, CX_ST_BAD_RES, "rq_num.rq_num: there is no RQ" },
+	{ CTX, CX_rqtc__rqt_actual_size, 16, CX_ST_BAD_PARAM,
+	  "rqtc.rqt_actual_size: 16" },
+	{ CTX, CX_rqtc__rqt_actual_size, 1, CX_ST_BAD_PARAM,
+	  "modify_rqt_in.rq_num: byte 2" },
+	{ LIST + 4, CX_rq_num__rq_num, 0xfff, CX_ST_BAD_RES,
+	  "rq_num.rq_num: there is no RQ" },
 	{ 0 },
 };
 
