@@ -43,13 +43,10 @@ static const struct cap {
 	const char *source;
 } caps[] = {
 #define CX_GROUP(group, number, gate)
-#define CX_CAP(group, field, offset, width, value, mark, source) \
-	{ .name = #group "." #field, \
-	  .group = GROUP_##group, \
-	  .field = CX_PACK(offset, width), \
-	  .value = (value), \
-	  .mark = (mark), \
-	  .source = (source) },
+/* clang-format off */
+#define CX_CAP(group, field, offset, width, value, mark, source)                         \
+	{ #group "." #field, GROUP_##group, CX_PACK(offset, width), (value), (mark), (source) },
+/* clang-format on */
 #include "caps.def"
 #undef CX_GROUP
 #undef CX_CAP
