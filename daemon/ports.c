@@ -155,11 +155,13 @@ int ports_steer(struct router *r, struct err *err)
 
 	for (unsigned i = 0; i < r->n_ports && !ret; i++)
 		ret = steer_port(&r->port[i], err);
+	r->forwarding = ret == 0;
 	return ret;
 }
 
 void ports_release(struct router *r)
 {
+	r->forwarding = false;
 	for (unsigned i = 0; i < r->n_ports; i++)
 		if (r->port[i].steer)
 			m5_steer_transit(r->port[i].steer, false, NULL);

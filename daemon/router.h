@@ -51,6 +51,7 @@ struct router {
 	struct exc *exc;
 	struct control *control;
 	uint64_t started_ns;
+	bool forwarding; /* transit is ours */
 };
 
 /* claim.c: one daemon a port. Held as long as the descriptor is open, so never stale. */

@@ -190,6 +190,7 @@ void request_status(struct request *req)
 	unsigned up = 0;
 	json_t *o = json_object();
 
+	json_object_set_new(o, "state", json_string(r->forwarding ? "forwarding" : "starting"));
 	fib_sizes(r->fib, &s);
 	for (unsigned i = 0; i < r->n_ports; i++)
 		up += !r->port[i].lost && r->port[i].link.up && r->port[i].link.carrier;

@@ -1,0 +1,53 @@
+#!/bin/bash
+# tests/bench/anchors.sh - DPDK on the model by burst drain, against the figures of the first measurement
+#
+#   tests/bench/run anchors [RUNS]      accepted runs of each program, default 5
+#
+# Nanoseconds per packet that dpdk-testpmd and l3fwd need to take, look at and send a full
+# receive ring (1024 frames of 64 bytes, one queue, lines in the program's cache), seen by
+# the device; see tests/model/wire/drain.h. The figures to repeat were taken on one kind of
+# machine, so a run counts only between two calibrations that show this machine to be of its
+# speed and undisturbed; four tries, then "too noisy" instead of a number.
+. "$top/tests/model/judges/lib/model.sh"
+. "$top/tests/bench/lib/drain.sh"
+
+runs=${1:-5}
+tables=$BUILD_DIR/tables
+l3fwd_big=$BUILD_DIR/l3fwd-big/l3fwd/build/l3fwd
+
+drain_prepare
+make_tables "$tables"
+build_l3fwd_big "$BUILD_DIR/l3fwd-big"
+
+inline=,txqs_min_inline=1,txq_inline_mpw=128
+
+testpmd() # MODE DEVARGS
+{
+	"$MODEL_BIN/cxrun" -d "$cx_dir" -- dpdk-testpmd -l 0,1 "${eal[@]}" -a "$(pci eth0)$2" -- \
+		--forward-mode="$1" --nb-cores=1 --rxq=1 --txq=1 --rxd=1024 --txd=1024 --burst=64 \
+		--mbcache=512 --total-num-mbufs=3072 --no-mlockall
+}
+
+l3fwd() # lpm|fib RULES4 RULES6 DEVARGS
+{
+	"$MODEL_BIN/cxrun" -d "$cx_dir" -- "$l3fwd_big" -l 1 "${eal[@]}" -a "$(pci eth0)$4" -- \
+		-p 1 -P --lookup="$1" --config='(0,0,1)' --rx-queue-size=1024 --tx-queue-size=1024 \
+		--rule_ipv4="$tables/$2.l3fwd" --rule_ipv6="$tables/$3.l3fwd"
+}
+
+# l3fwd: next hop 02:00:00:00:00:PORT; its IPv6 path does not touch the hop limit.
+routed="check=routed,routed_dmac=02:00:00:00:00:00,routed_smac=$drain_mac"
+v4=n=1024,family=4,len=60
+v6=n=1024,family=6,len=70
+
+#       name       ns of drain.md   drain options                               program
+anchor() { drain_figure "$@"; }
+for ((run = 0; run < runs; run++)); do
+	anchor rxonly 7.5 "$v4,mode=rx" dpdk-testpmd testpmd rxonly ''
+	anchor io 10.4 "$v4,check=same" dpdk-testpmd testpmd io "$inline"
+	anchor macswap 11.7 "$v4,check=macswap" dpdk-testpmd testpmd macswap "$inline"
+	anchor lpm16 14.3 "$v4,$routed,dst=$tables/16v4.dst" l3fwd l3fwd lpm 16v4 16v6 "$inline"
+	anchor fib_full 31.7 "$v4,$routed,dst=$tables/full4.dst" l3fwd l3fwd fib full4 16v6 "$inline"
+	anchor fib6_full 40.0 "$v6,$routed,hop=0,dst=$tables/full6.dst" l3fwd l3fwd fib 16v4 full6 "$inline"
+done
+drain_table 25

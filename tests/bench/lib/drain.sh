@@ -1,0 +1,178 @@
+# shellcheck shell=bash
+# bench/lib/drain.sh - runs of the burst drain, gated by calibration; sourced after model.sh
+#
+#   drain_prepare                      huge pages, calibrator; root and two cores needed
+#   make_tables DIR                    routing tables and destinations (tables.py)
+#   build_l3fwd_big DIR                l3fwd with table limits raised, nothing else
+#   drain_figure NAME REFERENCE OPTIONS COMM COMMAND...
+#                                      one accepted run of COMMAND, whose busy process is COMM
+#   drain_table PERCENT                all figures: median, range, against REFERENCE +- PERCENT
+# shellcheck disable=SC2154 # top, BUILD_DIR, MODEL_BIN by tests/bench/run; cx_* by model.sh
+drain_core=0
+program_core=1
+drain_mac=02:cc:00:00:00:01
+eal=(--in-memory --single-file-segments --no-telemetry --force-max-simd-bitwidth=512)
+results=$TMPDIR/results
+rejected=$TMPDIR/rejected
+calib=$BUILD_DIR/calib
+
+# What a quiet machine of the reference's kind shows; see tests/bench/calib.c.
+min_ghz=3.1
+max_l2_ns=7.5
+max_l3_ns=45
+
+drain_prepare()
+{
+	[ "$(nproc)" -ge 2 ] || die 'two cores are needed: one for the device, one for the program'
+	: >"$results"
+	: >"$rejected"
+	cc -O2 -o "$calib" "$top/tests/bench/calib.c" || die 'calibrator does not build'
+	pages_before=$(cat /proc/sys/vm/nr_hugepages)
+	echo 1500 >/proc/sys/vm/nr_hugepages
+	trap 'echo "$pages_before" >/proc/sys/vm/nr_hugepages' EXIT
+}
+
+make_tables()
+{
+	local args=() data=${MLX5FWD_TABLES:-$top/../shared/data}
+
+	[ ! -f "$data/full-v4.txt.xz" ] || args+=(--v4 "$data/full-v4.txt.xz")
+	[ ! -f "$data/full-v6.txt.xz" ] || args+=(--v6 "$data/full-v6.txt.xz")
+	"$top/tests/bench/tables.py" "$1" "${args[@]}" || die 'no tables'
+}
+
+build_l3fwd_big()
+{
+	local dir=$1 src=/usr/share/dpdk/examples
+
+	[ ! -x "$dir/l3fwd/build/l3fwd" ] || return 0
+	rm -rf "$dir"
+	mkdir -p "$dir"
+	cp -r $src/l3fwd $src/common "$dir/"
+	sed -i -E 's/(IPV4_L3FWD_LPM_MAX_RULES +)1024/\1(1 << 21)/
+		s/(IPV4_L3FWD_LPM_NUMBER_TBL8S +)\(1 << 8\)/\1(1 << 13)/
+		s/(IPV6_L3FWD_LPM_MAX_RULES +)1024/\1(1 << 19)/
+		s/(IPV6_L3FWD_LPM_NUMBER_TBL8S +)\(1 << 16\)/\1(1 << 18)/' "$dir/l3fwd/l3fwd_lpm.c"
+	sed -i -E 's/(config_ipv4\.max_routes = )\(1 << 16\)/\1(1 << 21)/
+		s/(config\.max_routes = )\(1 << 16\) - 1/\1(1 << 19)/
+		s/(config\.trie\.num_tbl8 = )\(1 << 15\)/\1(1 << 19)/' "$dir/l3fwd/l3fwd_fib.c"
+	make -C "$dir/l3fwd" shared >"$dir/build.log" 2>&1 || { tail "$dir/build.log"; die 'l3fwd does not build'; }
+}
+
+calibrate()
+{
+	"$calib" $program_core
+}
+
+quiet() # CALIBRATION
+{
+	awk -v ghz=$min_ghz -v l2=$max_l2_ns -v l3=$max_l3_ns \
+		'{ exit !($2 >= ghz && $4 < l2 && $6 < l3) }' <<<"$1"
+}
+
+drain_stat()
+{
+	ctl wire eth0 stat | value_of "$1"
+}
+
+drain_over()
+{
+	case $(drain_stat state) in done | failed) return 0 ;; esac
+	! kill -0 "$program" 2>/dev/null
+}
+
+# One run; prints the figure when every frame came back right.
+drain_once() # OPTIONS COMM COMMAND...
+{
+	local options=$1 comm=$2 pid
+
+	shift 2
+	model_start --poll spin --port \
+		"eth0=drain:$options,rounds=300,core=$drain_core,program_core=$program_core,mac=$drain_mac" >&2
+	"$@" < <(exec sleep 1000) >"$TMPDIR/program.log" 2>&1 &
+	program=$!
+	wait_for 60 "$comm runs" pgrep -x "$comm" >&2
+	pid=$(pgrep -x "$comm" | head -n 1)
+	wait_for 120 "$comm is on its core" on_core "$pid" >&2
+	ctl wire eth0 start "pid=$pid" >/dev/null
+	wait_for 120 'the rounds are over' drain_over >&2
+	ctl wire eth0 stat >"$TMPDIR/stat"
+	kill "$pid" 2>/dev/null
+	wait "$program" 2>/dev/null
+	model_stop >&2
+	awk '{ v[$1] = $2 } END {
+		clean = v["state"] == "done" && !v["bad"] && !v["lost"] && !v["duplicate"] && !v["incomplete_rounds"]
+		print clean ? v["ns_per_packet_median"] : "unclean " v["state"] " bad " v["bad"] " lost " v["lost"]
+	}' "$TMPDIR/stat"
+}
+
+# Its polling thread is there and has queues to poll.
+on_core() # PID
+{
+	local task
+
+	for task in /proc/"$1"/task/*; do
+		[ "$(awk '/^Cpus_allowed_list:/ { print $2 }' "$task/status" 2>/dev/null)" = $program_core ] &&
+			[ "$(alive RQ eth0)" -ge 1 ] && return 0
+	done
+	return 1
+}
+
+drain_figure()
+{
+	local name=$1 reference=$2 try before after figure
+
+	shift 2
+	for try in 1 2 3 4; do
+		before=$(calibrate)
+		figure=$(drain_once "$@" | tail -n 1)
+		after=$(calibrate)
+		case $figure in
+		unclean*)
+			echo "$name: $figure" >&2
+			printf '%s %s UNCLEAN\n' "$name" "$reference" >>"$results"
+			return
+			;;
+		esac
+		if quiet "$before" && quiet "$after"; then
+			printf '%s %s %s\n' "$name" "$reference" "$figure" >>"$results"
+			printf 'run: %-10s %s ns (%s)\n' "$name" "$figure" "$before"
+			return
+		fi
+		printf '%s try %d: %s ns between [%s] and [%s]\n' "$name" "$try" "$figure" "$before" "$after" |
+			tee -a "$rejected" >&2
+	done
+	printf '%s %s NOISY\n' "$name" "$reference" >>"$results"
+}
+
+drain_table()
+{
+	awk -v percent="$1" '
+		!($1 in seen) { order[++n] = $1; seen[$1] = 1; reference[$1] = $2 }
+		$3 == "NOISY" { noisy[$1]++; next }
+		$3 == "UNCLEAN" { unclean[$1]++; next }
+		{ figures[$1] = figures[$1] " " $3; runs[$1]++ }
+		function sorted(text, v,   m, i, j, t) {
+			m = split(text, v, " ")
+			for (i = 1; i <= m; i++) for (j = i + 1; j <= m; j++)
+				if (v[j] + 0 < v[i] + 0) { t = v[i]; v[i] = v[j]; v[j] = t }
+			return m
+		}
+		END {
+			printf "%-12s %8s %10s %18s %10s\n", "name", "ns", "reference", "ratio (min-max)", "target"
+			for (k = 1; k <= n; k++) {
+				name = order[k]; ref = reference[name]
+				m = sorted(figures[name], v)
+				if (unclean[name]) { printf "%-12s frames lost or changed\n", name; bad = 1; continue }
+				if (!m) { printf "%-12s too noisy\n", name; noise = 1; continue }
+				median = v[int((m + 1) / 2)]
+				ratio = median / ref
+				ok = ratio <= 1 + percent / 100 && ratio >= 1 - percent / 100
+				if (!ok) bad = 1
+				printf "%-12s %8.2f %10.2f %6.2f (%.2f-%.2f) %9s%% %s\n", name, median, ref, ratio,
+					v[1] / ref, v[m] / ref, "+-" percent, ok ? "ok" : "short"
+			}
+			print bad ? "short" : noise ? "too noisy" : "ok"
+			exit bad || noise
+		}' "$results"
+}
