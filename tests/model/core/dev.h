@@ -237,8 +237,8 @@ void cx_rss_release(struct cx_tir *tir);
 enum cx_dest_type { CX_DEST_KERNEL, CX_DEST_DROP, CX_DEST_TIR };
 struct cx_dest {
 	enum cx_dest_type type;
-	struct cx_tir *tir;
 	uint32_t flow_tag; /* of the path that led here */
+	struct cx_tir *tir;
 };
 #define CX_DEST_MAX 8
 /* Walks the receive tables from the root. Sets tag and metadata, counts. Return: number of

@@ -44,7 +44,7 @@ static uint32_t refs(const struct rig *r, enum cx_obj_type type, uint32_t num)
 /* ---- one field spoilt ---- */
 
 static const struct spoilt {
-	size_t byte; /* where the field's structure starts */
+	uint32_t byte; /* where the field's structure starts */
 	cx_field field;
 	uint64_t value;
 	enum cx_status want;
@@ -141,7 +141,7 @@ static void test_spoilt(void **state)
 		const struct spoilt *s = &spoilt[i];
 		enum cx_status st;
 
-		d_patch(r.d, (uint32_t)s->byte, s->field, s->value);
+		d_patch(r.d, s->byte, s->field, s->value);
 		st = d_try_rule(r.d, r.table, r.group, 5, &rule);
 		if (st != s->want)
 			fail_msg("%s: status 0x%x, not 0x%x", s->log, st, s->want);

@@ -69,7 +69,8 @@ struct spread {
 
 static void set_select(struct spread *s, unsigned fields, bool ip6, bool udp)
 {
-	s->tir.outer_select = fields | (uint32_t)ip6 << 31 | (uint32_t)udp << 30;
+	s->tir.outer_select = fields | (ip6 ? UINT32_C(1) << 31 : 0) |
+			      (udp ? 1u << 30 : 0);
 }
 
 static void spread_open(struct spread *s, enum cx_rx_hash_fn fn)
