@@ -157,28 +157,51 @@ static __attribute__((noinline)) int deep(unsigned n)
 	return n ? deep(n - 1) + room[0] : room[sizeof(room) - 1];
 }
 
+/* Start of the run of mappings without a gap that holds this frame. */
+static void *lowest_of_stack(void)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	uintptr_t start, end, run = 0, run_end = 0, here = (uintptr_t)&start;
+	char line[512];
+
+	while (f && run_end <= here && fgets(line, sizeof(line), f) &&
+	       sscanf(line, "%lx-%lx", &start, &end) == 2) {
+		if (start != run_end)
+			run = start;
+		run_end = end;
+	}
+	if (f)
+		fclose(f);
+	return run_end > here ? (void *)run : NULL;
+}
+
 static void main_stack(void)
 {
-	char buf[3000];
-	struct ibv_mr *mr;
+	char buf[3000], *low;
+	struct ibv_mr *mr, *mr2;
 
 	memset(buf, 3, sizeof(buf));
 	mr = reg(buf, sizeof(buf));
 	check(mr && buf[0] == 3 && buf[2999] == 3 && same(mr, buf),
 	      "main thread's stack");
-	/* Far below what was ever used: the kernel must still be able to grow the stack. */
-	check(deep(200) != -1, "which still grows");
+	low = lowest_of_stack();
+	mr2 = low ? reg(low, PAGE) : NULL;
+	check(mr2 && same(mr2, low), "and its lowest page");
+	check(deep(200) != -1, "it still grows");
 	ibv_dereg_mr(mr);
+	if (mr2)
+		ibv_dereg_mr(mr2);
 }
 
 static void *on_thread(void *arg)
 {
-	char far[64 * 1024], *buf = far + 1000;
+	char far[64 * 1024];
 	struct ibv_mr *mr;
 
 	memset(far, 3, sizeof(far));
-	mr = reg(buf, 2000);
-	check(mr && far[0] == 3 && buf[2000] == 3 && same(mr, buf),
+	/* Its lowest byte shares a page with the frames of the calls below. */
+	mr = reg(far, 2000);
+	check(mr && far[0] == 3 && far[2000] == 3 && same(mr, far),
 	      "another thread's stack");
 	if (mr)
 		ibv_dereg_mr(mr);

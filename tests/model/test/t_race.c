@@ -13,7 +13,10 @@
 
 #include "client/mem.h"
 
-#define WORDS (256 * PAGE / sizeof(uint64_t))
+/* Large, so that one pass takes longer than what follows the replacement of the pages: a
+ * later store to the same word would hide a lost one. */
+#define BYTES (16 * MIB)
+#define WORDS (BYTES / sizeof(uint64_t))
 
 struct writer {
 	volatile uint64_t *word;
@@ -34,9 +37,14 @@ static bool store_by_kernel(struct writer *w, size_t i, uint64_t v)
 	return true;
 }
 
+static bool stopped(struct writer *w)
+{
+	return __atomic_load_n(&w->stop, __ATOMIC_ACQUIRE);
+}
+
 static bool one_pass(struct writer *w, uint64_t v)
 {
-	for (size_t i = 0; i < WORDS; i += w->file < 0 ? 1 : 64) {
+	for (size_t i = 0; i < WORDS && !stopped(w); i += w->file < 0 ? 1 : 64) {
 		if (w->file < 0)
 			w->word[i] = v;
 		else if (!store_by_kernel(w, i, v))
@@ -50,7 +58,7 @@ static void *write_all(void *arg)
 {
 	struct writer *w = arg;
 
-	for (uint64_t v = 1; !__atomic_load_n(&w->stop, __ATOMIC_ACQUIRE); v++) {
+	for (uint64_t v = 1; !stopped(w); v++) {
 		if (!one_pass(w, v))
 			return w;
 		__atomic_store_n(&w->passes, v, __ATOMIC_RELEASE);
@@ -64,7 +72,6 @@ static unsigned lost_in_round(struct writer *w, char *p, bool *ok)
 	struct ibv_mr *mr;
 	pthread_t thread;
 	unsigned lost = 0;
-	uint64_t passes;
 	void *bad;
 
 	w->word = (void *)p;
@@ -74,11 +81,7 @@ static unsigned lost_in_round(struct writer *w, char *p, bool *ok)
 	pthread_create(&thread, NULL, write_all, w);
 	while (!__atomic_load_n(&w->passes, __ATOMIC_ACQUIRE))
 		sched_yield();
-	mr = reg(p, 256 * PAGE);
-	passes = __atomic_load_n(&w->passes, __ATOMIC_ACQUIRE);
-	/* One more whole pass, and the stop in the middle of the next. */
-	while (__atomic_load_n(&w->passes, __ATOMIC_ACQUIRE) < passes + 1)
-		sched_yield();
+	mr = reg(p, BYTES);
 	__atomic_store_n(&w->stop, true, __ATOMIC_RELEASE);
 	pthread_join(thread, &bad);
 	*ok &= mr && !bad;
@@ -91,12 +94,12 @@ static unsigned lost_in_round(struct writer *w, char *p, bool *ok)
 
 static char *map_file(int fd)
 {
-	char *p = mmap(NULL, WORDS * 8, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	char *p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
 
 	return p == MAP_FAILED ? NULL : p;
 }
 
-enum { ROUNDS = 60 };
+enum { ROUNDS = 12 };
 
 /* @file: private pages of a file, like .data; -1 = anonymous ones. */
 static void rounds(const char *what, int file, int source)
@@ -108,12 +111,12 @@ static void rounds(const char *what, int file, int source)
 	w.file = source;
 	w.refused = 0;
 	for (unsigned i = 0; i < ROUNDS && ok; i++) {
-		char *p = file < 0 ? pages(WORDS * 8 / PAGE) : map_file(file);
+		char *p = file < 0 ? pages(BYTES / PAGE) : map_file(file);
 
 		ok = p;
 		if (ok)
 			lost += lost_in_round(&w, p, &ok);
-		munmap(p, WORDS * 8);
+		munmap(p, BYTES);
 	}
 	check(ok && lost == 0, "%s: %u words lost in %u rounds", what, lost, ROUNDS);
 	/* Without privilege a read() into the range fails for a moment; see shim_quiet.c. */
@@ -131,7 +134,7 @@ int main(int argc, char **argv)
 		numbers[i] = i;
 	if (!mem_start(argc, argv))
 		return check_end();
-	if (check(data && source && !ftruncate(fileno(data), WORDS * 8) &&
+	if (check(data && source && !ftruncate(fileno(data), BYTES) &&
 			  write(fileno(source), numbers, sizeof(numbers)) ==
 				  sizeof(numbers),
 		  "files")) {

@@ -12,6 +12,7 @@
 #include "shim.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/falloc.h>
 #include <pthread.h>
 #include <string.h>
@@ -244,25 +245,17 @@ static void share(void *arg)
 
 /* ---- a range on the stack of the main thread ---- */
 
-/* The kernel grows that stack only while its lowest mapping is the stack itself. The moved
- * page must not become the lowest one. */
-static __attribute__((noinline)) void grow_stack(void)
-{
-	volatile char room[128 * 1024];
-
-	for (size_t i = sizeof(room); i > 0; i -= 4096)
-		room[i - 1] = 0;
-}
-
+/* The kernel grows that stack only while its lowest mapping is the stack itself. A moved page
+ * must not become the lowest one, so the stack grows by a page before. It is the kernel that
+ * touches the page, as a path name: a stack at its limit must not crash here. */
 static void keep_stack_growing(struct share *s)
 {
 	struct shim_vma v;
 	uint64_t here = (uintptr_t)&v;
 
-	if (SYS(SYS_gettid) != SYS(SYS_getpid) || shim_maps_next(&s->maps, here, &v))
-		return;
-	if (s->addr < v.end && s->addr + s->len > v.start)
-		grow_stack();
+	if (!shim_maps_next(&s->maps, here, &v) && v.start <= here &&
+	    s->addr < v.start + 4096 && s->addr + s->len > v.start)
+		SYS(SYS_faccessat, AT_FDCWD, v.start - 1, 0);
 }
 
 /* ---- the service ---- */

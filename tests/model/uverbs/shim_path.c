@@ -139,8 +139,9 @@ const char *shim_path(struct shim_path *p, const char *path)
 		return path;
 	if (row->mode == GAPS && (!exists(p->buf) || exists(real)))
 		return path;
-	p->uverbs = uverbs_node(real);
 	p->use = p->buf;
+	if (exists(p->buf)) /* a missing node is ENOENT like any file */
+		p->uverbs = uverbs_node(real);
 	shim_trace("path %s", real);
 	return p->use;
 }
