@@ -107,7 +107,7 @@ static enum cx_status take_size(struct cx_call *call, const uint8_t *ctx,
 }
 
 /* 512 * 2^n strides with n signed, in four bits: -6 .. 7. Below 512 only with a capability.
- * Source: kernel qp.c, create_rq (fw_map). */
+ * Bytes: 64 * 2^n with n in three bits, all legal. Source: kernel qp.c, create_rq (fw_map). */
 static enum cx_status take_strides(struct cx_call *call, const uint8_t *ctx,
 				   struct cx_wq *wq)
 {
@@ -121,9 +121,6 @@ static enum cx_status take_strides(struct cx_call *call, const uint8_t *ctx,
 				 "0x%x is 2^%d strides, not in 2^%u .. 2^%u",
 				 (unsigned)field, log, lim->log_min_strides,
 				 lim->log_max_strides);
-	if (bytes < lim->log_min_stride_bytes || bytes > lim->log_max_stride_bytes)
-		return cx_refuse(call, CX_ST_BAD_PARAM, "wq.log_wqe_stride_size",
-				 "strides of 2^%u bytes", bytes);
 	if ((unsigned)log + bytes < lim->log_min_stride_wqe)
 		return cx_refuse(
 			call, CX_ST_BAD_PARAM, "wq.log_wqe_num_of_strides",
