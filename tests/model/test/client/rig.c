@@ -356,6 +356,23 @@ void rig_ring(struct rig *r, volatile void *reg)
 	*(volatile uint64_t *)reg = first;
 }
 
+/* Source: mlx5_arm_cq() of rdma-core, providers/mlx5/cq.c. */
+void rig_arm(struct rig *r, struct rig_cq *cq, uint32_t sn)
+{
+	uint32_t word = (sn & 3) << 28 | (cq->ci & 0xffffff);
+
+	__atomic_store_n(&cq->dbrec[1], htobe32(word), __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	*(volatile uint64_t *)((uint8_t *)r->uar->base_addr + 0x20) =
+		htobe64((uint64_t)word << 32 | cq->number);
+}
+
+void rig_restart_sq(struct rig *r)
+{
+	r->sq_pi = 0;
+	__atomic_store_n((uint32_t *)(r->mem + DB_SQ + 4), 0, __ATOMIC_RELEASE);
+}
+
 int rig_move(struct rig *r, uint32_t from_key, const void *from, uint32_t to_key,
 	     void *to, uint32_t n)
 {

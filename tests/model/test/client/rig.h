@@ -65,6 +65,11 @@ void rig_post_recv(struct rig *r, uint32_t key, void *to, uint32_t n);
 void rig_post_send(struct rig *r, uint32_t key, const void *from, uint32_t n);
 void rig_ring(struct rig *r, volatile void *reg); /* send doorbell at that register */
 
+/* Asks for an event at the next completion; @sn counts the events of this queue, 0 .. 3. */
+void rig_arm(struct rig *r, struct rig_cq *cq, uint32_t sn);
+/* Forgets what is in the send ring, after the queue was reset. */
+void rig_restart_sq(struct rig *r);
+
 /* All of it. Return: 0, or -EIO with r->why. */
 int rig_move(struct rig *r, uint32_t from_key, const void *from, uint32_t to_key,
 	     void *to, uint32_t n);
