@@ -1,0 +1,60 @@
+#!/bin/bash
+# netns/forward.sh - ping, TCP and UDP through the daemon, both families, both ways
+# timeout: 180
+. "$(dirname "$0")/lib.sh"
+
+ping_exact() # WHAT FROM TO-ADDRESS
+{
+	local what=$1 from=$2 to=$3 before0 before1
+
+	# Neighbours first: the kernel answers for the router, and nothing of it is transit.
+	ip netns exec "$from" ping -c 1 -W 2 "$to" >/dev/null
+	before0=$(settled_count eth0 received)
+	before1=$(settled_count eth1 received)
+	check "$what: 200 of 200 come back" ping_all "$from" "$to"
+	equal "$what: eth0 took as many" $(($(settled_count eth0 received) - before0)) 200
+	equal "$what: eth1 took as many" $(($(settled_count eth1 received) - before1)) 200
+}
+
+ping_all()
+{
+	ip netns exec "$1" ping -q -c 200 -i 0.005 -W 2 "$2" | tee /dev/stderr | grep -q ' 200 received'
+}
+
+tcp() # WHAT SERVER-NS CLIENT-NS ADDRESS
+{
+	ip netns exec "$2" iperf3 -s -1 -D --pidfile "$TMPDIR/iperf.pid" --logfile "$TMPDIR/iperf.log"
+	wait_for 5 'iperf3 listens' listening "$2" 5201
+	check "$1: 4 MB by TCP" ip netns exec "$3" iperf3 -c "$4" -n 4M
+	wait_for 5 'iperf3 is done' not_listening "$2" 5201
+}
+
+udp() # WHAT SERVER-NS CLIENT-NS ADDRESS
+{
+	ip netns exec "$2" iperf3 -s -1 -D --pidfile "$TMPDIR/iperf.pid" --logfile "$TMPDIR/iperf.log"
+	wait_for 5 'iperf3 listens' listening "$2" 5201
+	check "$1: UDP" ip netns exec "$3" iperf3 -c "$4" -u -b 20M -l 1000 -n 2M
+	wait_for 5 'iperf3 is done' not_listening "$2" 5201
+}
+
+listening() { [ -n "$(ip netns exec "$1" ss -Hltn "sport = $2")" ]; }
+not_listening() { ! listening "$@"; }
+
+hosts_up
+router_start
+routes_add
+ping_exact 'IPv4 a to b' a 10.0.2.2
+ping_exact 'IPv4 b to a' b 10.0.1.2
+ping_exact 'IPv6 a to b' a 2001:db8:2::2
+ping_exact 'IPv6 b to a' b 2001:db8:1::2
+tcp 'IPv4 a to b' b a 10.0.2.2
+tcp 'IPv4 b to a' a b 10.0.1.2
+tcp 'IPv6 a to b' b a 2001:db8:2::2
+udp 'IPv4 a to b' b a 10.0.2.2
+udp 'IPv6 b to a' a b 2001:db8:1::2
+conserved
+equal 'eth0: nothing dropped' "$(port_count eth0 dropped)" 0
+equal 'eth1: nothing dropped' "$(port_count eth1 dropped)" 0
+router_stop
+model_stop
+finish

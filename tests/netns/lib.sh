@@ -1,0 +1,165 @@
+# shellcheck shell=bash
+# tests/netns/lib.sh - two hosts, a router, mlx5fwd on the modelled card; sourced first
+#
+#     ns a                 ns r: kernel and mlx5fwd             ns b
+#   a0 10.0.1.2 ---- eth0 10.0.1.1     10.0.2.1 eth1 ---- b0 10.0.2.2
+#      2001:db8:1::2      2001:db8:1::1  2001:db8:2::1       2001:db8:2::2
+#
+# eth0 and eth1 are the netdevs of the modelled ports; the hosts are real kernels, at the
+# other ends of the ports' wires.
+#
+#   hosts_up [PORT-OPTIONS]   namespaces, wires, device
+#   in_a, in_b, in_r COMMAND  runs in that namespace
+#   config LINES              writes the configuration file
+#   router_start              mlx5fwd, forwarding on return;  router_stop: orderly
+#   fwdctl ARGS               mlx5fwdctl
+#   routes_add                both ways, both families
+#   port_count PORT KEY       a counter of `port show`; settled_count waits until it rests
+#   conserved                 checks received = forwarded + punted + dropped on every port
+# shellcheck disable=SC2154 # top, MODEL_BIN, FWD_BIN are exported by tests/run
+. "$top/tests/model/judges/lib/model.sh"
+
+: "${FWD_BIN:?the build folder; tests/run sets it}"
+conf=$TMPDIR/mlx5fwd.conf
+fwd_log=$TMPDIR/mlx5fwd.log
+socket=$TMPDIR/control.sock
+a_mac=02:00:00:00:0a:02
+b_mac=02:00:00:00:0b:02
+eth0_mac=02:00:00:00:00:01
+eth1_mac=02:00:00:00:00:02
+fwd_pid=
+
+in_a() { ip netns exec a "$@"; }
+in_b() { ip netns exec b "$@"; }
+in_r() { ip netns exec r "$@"; }
+
+# A host's end is named, its wire's end w<name> stays here and belongs to the device.
+host_up() # NS DEV MAC IPV4 IPV6 GW4 GW6
+{
+	local ns=$1 dev=$2 wire=w$2
+
+	ip netns add "$ns"
+	ip link add "$wire" type veth peer name "$dev" netns "$ns" address "$3"
+	sysctl -qw "net.ipv6.conf.$wire.disable_ipv6=1"
+	ip link set "$wire" up
+	ip -n "$ns" link set lo up
+	ip -n "$ns" link set "$dev" up
+	ip -n "$ns" addr add "$4" dev "$dev"
+	ip -n "$ns" addr add "$5" dev "$dev" nodad
+	ip -n "$ns" route add default via "$6"
+	ip -n "$ns" -6 route add default via "$7" dev "$dev"
+}
+
+router_addr() # DEV IPV4 IPV6
+{
+	ip -n r addr add "$2" dev "$1"
+	ip -n r addr add "$3" dev "$1" nodad
+}
+
+hosts_up()
+{
+	ip netns add r
+	ip -n r link set lo up
+	in_r sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
+	host_up a a0 $a_mac 10.0.1.2/24 2001:db8:1::2/64 10.0.1.1 2001:db8:1::1
+	host_up b b0 $b_mac 10.0.2.2/24 2001:db8:2::2/64 10.0.2.1 2001:db8:2::1
+	model_start --port "eth0=wa0,netns=r,mac=$eth0_mac${1:-}" \
+		--port "eth1=wb0,netns=r,mac=$eth1_mac${1:-}"
+	router_addr eth0 10.0.1.1/24 2001:db8:1::1/64
+	router_addr eth1 10.0.2.1/24 2001:db8:2::1/64
+	wait_for 10 'carrier of eth0' has_carrier eth0
+	wait_for 10 'carrier of eth1' has_carrier eth1
+	config
+}
+
+has_carrier() { ip -n r link show "$1" | grep -q LOWER_UP; }
+
+# Lines for [daemon]; each port has a section of its own.
+config()
+{
+	{
+		printf '[daemon]\ncontrol_socket = %s\ncontrol_group =\nlog_level = debug\n' "$socket"
+		printf '%s\n' "$@"
+		printf '[port eth0]\n[port eth1]\n'
+	} >"$conf"
+}
+
+fwdctl() { "$FWD_BIN/control/mlx5fwdctl" -S "$socket" "$@"; }
+
+router_answers()
+{
+	[ "$(fwdctl status 2>/dev/null | value_of state)" = forwarding ] || ! kill -0 "$fwd_pid" 2>/dev/null
+}
+
+router_launch() # ARGS...
+{
+	"$MODEL_BIN/cxrun" -d "$cx_dir" --netns r -- "$FWD_BIN/daemon/mlx5fwd" -c "$conf" "$@" \
+		>>"$fwd_log" 2>&1 &
+	fwd_pid=$!
+}
+
+router_start()
+{
+	router_launch "$@"
+	wait_for 30 'mlx5fwd forwards' router_answers
+	kill -0 "$fwd_pid" 2>/dev/null || { cat "$fwd_log"; die 'mlx5fwd did not start'; }
+}
+
+router_stop()
+{
+	kill -TERM "$fwd_pid"
+	wait "$fwd_pid"
+	equal 'exit status of mlx5fwd' $? 0
+	fwd_pid=
+}
+
+routes_add()
+{
+	check 'route to a' fwdctl route add 10.0.1.0/24 $a_mac dev eth0
+	check 'route to b' fwdctl route add 10.0.2.0/24 $b_mac dev eth1
+	check 'IPv6 route to a' fwdctl route add 2001:db8:1::/64 $a_mac dev eth0
+	check 'IPv6 route to b' fwdctl route add 2001:db8:2::/64 $b_mac dev eth1
+}
+
+# Counters as "name value" pairs anywhere in the text.
+pair() # NAME
+{
+	awk -v name="$1" '{ for (i = 1; i < NF; i++) if ($i == name) print $(i + 1) }'
+}
+
+port_count() { fwdctl -s -s port show "$1" | pair "$2"; }
+
+# The value once two looks 50 ms apart agree.
+settled_count()
+{
+	local was= is
+
+	is=$(port_count "$1" "$2")
+	while [ "$is" != "$was" ]; do
+		was=$is
+		sleep 0.05
+		is=$(port_count "$1" "$2")
+	done
+	echo "$is"
+}
+
+conserved()
+{
+	local port received
+
+	for port in "${@:-eth0 eth1}"; do
+		for port in $port; do
+			received=$(settled_count "$port" received)
+			equal "$port: received = forwarded + punted + dropped" "$received" \
+				"$(($(port_count "$port" forwarded) + $(port_count "$port" punted) + $(port_count "$port" dropped)))"
+			equal "$port: frames without a buffer" "$(port_count "$port" out_of_buffer)" 0
+		done
+	done
+}
+
+router_said()
+{
+	model_said
+	sed 's/^/  mlx5fwd| /' "$fwd_log" 2>/dev/null | tail -n 40
+}
+trap router_said EXIT

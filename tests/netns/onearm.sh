@@ -1,0 +1,43 @@
+#!/bin/bash
+# netns/onearm.sh - a one-armed router: two hosts behind one port, in by it and out by it
+#
+#   ns a a0 10.0.1.2 \
+#                     bridge --- eth0 10.0.1.1, 10.0.2.1 (ns r)
+#   ns b b0 10.0.2.2 /
+# timeout: 120
+. "$(dirname "$0")/lib.sh"
+
+ip netns add r
+ip -n r link set lo up
+in_r sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.send_redirects=0 net.ipv4.conf.default.send_redirects=0
+host_up a a0 $a_mac 10.0.1.2/24 2001:db8:1::2/64 10.0.1.1 2001:db8:1::1
+host_up b b0 $b_mac 10.0.2.2/24 2001:db8:2::2/64 10.0.2.1 2001:db8:2::1
+ip link add br0 type bridge
+sysctl -qw net.ipv6.conf.br0.disable_ipv6=1
+ip link set br0 up
+ip link add wr0 type veth peer name wr1
+for dev in wr0 wr1; do sysctl -qw net.ipv6.conf.$dev.disable_ipv6=1; ip link set $dev up; done
+for dev in wa0 wb0 wr1; do ip link set $dev master br0; done
+model_start --port "eth0=wr0,netns=r,mac=$eth0_mac"
+router_addr eth0 10.0.1.1/24 2001:db8:1::1/64
+router_addr eth0 10.0.2.1/24 2001:db8:2::1/64
+wait_for 10 'carrier of eth0' has_carrier eth0
+printf '[daemon]\ncontrol_socket = %s\n[port eth0]\n' "$socket" >"$conf"
+
+router_start
+check 'one port: no dev needed' fwdctl route add 10.0.2.0/24 $b_mac
+check 'and back' fwdctl route add 10.0.1.0/24 $a_mac
+check 'the line of the user' fwdctl route add 10.0.0.0/8 7c:c2:55:be:f3:c7
+check 'IPv6' fwdctl route add 2001:db8:2::/64 $b_mac
+check 'IPv6 back' fwdctl route add 2001:db8:1::/64 $a_mac
+in_a ping -q -c 1 -W 2 10.0.2.2 >/dev/null
+before=$(settled_count eth0 received)
+check 'a to b' in_a ping -q -c 100 -i 0.01 -W 2 10.0.2.2
+equal 'eth0 took both ways' $(($(settled_count eth0 received) - before)) 200
+before=$(settled_count eth0 received)
+check 'a to b, IPv6' in_a ping -q -c 100 -i 0.01 -W 2 2001:db8:2::2
+equal 'eth0 took both ways' $(($(settled_count eth0 received) - before)) 200
+conserved eth0
+router_stop
+model_stop
+finish

@@ -1,0 +1,43 @@
+#!/bin/bash
+# netns/spread.sh - IPv6 spreads over workers like IPv4
+# timeout: 120
+. "$(dirname "$0")/lib.sh"
+
+worker_count() { fwdctl worker show | awk -v w="$1" '$2 == w { print $6 }'; }
+
+# 200 flows of 10 packets each, from as many source ports.
+flows() # FAMILY ADDRESS
+{
+	in_a python3 - "$1" "$2" <<'PY'
+import socket, sys
+family = socket.AF_INET6 if sys.argv[1] == '6' else socket.AF_INET
+for port in range(20000, 20200):
+    s = socket.socket(family, socket.SOCK_DGRAM)
+    s.bind(('', port))
+    for _ in range(10):
+        s.sendto(b'x' * 30, (sys.argv[2], 9))
+    s.close()
+PY
+}
+
+hosts_up
+config 'workers = 2'
+router_start
+routes_add
+in_a ping -q -c 1 -W 2 10.0.2.2 >/dev/null
+in_a ping -q -c 1 -W 2 2001:db8:2::2 >/dev/null
+for family in 4 6; do
+	to=10.0.2.2
+	[ $family = 4 ] || to=2001:db8:2::2
+	settled_count eth0 received >/dev/null
+	w0=$(worker_count 0) w1=$(worker_count 1) before=$(settled_count eth0 received)
+	flows $family $to
+	wait_for 10 'all are received' [ "$(settled_count eth0 received)" -ge $((before + 2000)) ]
+	w0=$(($(worker_count 0) - w0)) w1=$(($(worker_count 1) - w1))
+	at_least "IPv$family: worker 0's share of 2000" $w0 600
+	at_least "IPv$family: worker 1's share of 2000" $w1 600
+done
+conserved
+router_stop
+model_stop
+finish
