@@ -92,17 +92,19 @@ static unsigned lost_in_round(struct writer *w, char *p, bool *ok)
 	return lost;
 }
 
-static char *map_file(int fd)
+/* Private memory of BYTES: pages of a file like .data, huge pages, or plain ones. */
+static char *map(int file, bool huge)
 {
-	char *p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	int flags = MAP_PRIVATE | (file < 0 ? MAP_ANONYMOUS : 0) |
+		    (huge ? MAP_HUGETLB : 0);
+	char *p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, flags, file, 0);
 
 	return p == MAP_FAILED ? NULL : p;
 }
 
 enum { ROUNDS = 12 };
 
-/* @file: private pages of a file, like .data; -1 = anonymous ones. */
-static void rounds(const char *what, int file, int source)
+static void rounds(const char *what, int file, bool huge, int source)
 {
 	static struct writer w;
 	unsigned lost = 0;
@@ -111,7 +113,7 @@ static void rounds(const char *what, int file, int source)
 	w.file = source;
 	w.refused = 0;
 	for (unsigned i = 0; i < ROUNDS && ok; i++) {
-		char *p = file < 0 ? pages(BYTES / PAGE) : map_file(file);
+		char *p = map(file, huge);
 
 		ok = p;
 		if (ok)
@@ -138,10 +140,15 @@ int main(int argc, char **argv)
 			  write(fileno(source), numbers, sizeof(numbers)) ==
 				  sizeof(numbers),
 		  "files")) {
-		rounds("anonymous memory", -1, -1);
-		rounds("private file memory", fileno(data), -1);
-		rounds("read() into anonymous memory", -1, fileno(source));
-		rounds("read() into private file memory", fileno(data), fileno(source));
+		rounds("plain memory", -1, false, -1);
+		rounds("private file memory", fileno(data), false, -1);
+		rounds("read() into plain memory", -1, false, fileno(source));
+		rounds("read() into private file memory", fileno(data), false,
+		       fileno(source));
+		if (want_huge) {
+			rounds("huge pages", -1, true, -1);
+			rounds("read() into huge pages", -1, true, fileno(source));
+		}
 	}
 	return mem_end();
 }

@@ -157,6 +157,8 @@ void shim_mem_forget(void);	       /* a forked child: every range is private aga
 /* Makes pages [addr, addr + len) of a private mapping a memfd. Return: 0 or -errno. */
 int shim_move(const struct shim_vma *v, uint64_t addr, uint64_t len,
 	      struct shim_range *ret);
+/* Says why not, and what to do. */
+void shim_move_failed(const struct shim_vma *v, uint64_t addr, uint64_t len, int why);
 /* Opens what a shared mapping maps, for reading and writing. Return: descriptor or -errno. */
 int shim_file(struct shim_maps *m, const struct shim_vma *v, bool *close_it);
 bool shim_file_is(int fd, uint32_t dev_major, uint32_t dev_minor, uint64_t inode);

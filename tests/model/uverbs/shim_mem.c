@@ -159,19 +159,11 @@ static bool holds_thread(uint64_t start, uint64_t end)
 	return start < self + 2304 && end > (self & ~UINT64_C(4095));
 }
 
-static int make_file(const struct shim_vma *v, uint64_t start, uint64_t len)
+static int add_range(const struct shim_vma *v, uint64_t start, uint64_t len)
 {
 	struct shim_range *r;
-	int ret;
+	int ret = make_room(&shim_ranges);
 
-	if (holds_thread(start, start + len)) {
-		shim_log(
-			"memory 0x%llx + 0x%llx is on the page of the calling thread's control "
-			"block; register memory that is not on the stack of a thread",
-			(unsigned long long)start, (unsigned long long)len);
-		return -EFAULT;
-	}
-	ret = make_room(&shim_ranges);
 	if (ret)
 		return ret;
 	r = &shim_ranges.r[shim_ranges.n];
@@ -184,6 +176,28 @@ static int make_file(const struct shim_vma *v, uint64_t start, uint64_t len)
 	shim_trace("memory 0x%llx + 0x%llx moved to memfd %d", (unsigned long long)start,
 		   (unsigned long long)len, r->fd);
 	return r->fd;
+}
+
+static int make_file(const struct shim_vma *v, uint64_t start, uint64_t len)
+{
+	int ret;
+
+	if (holds_thread(start, start + len)) {
+		shim_log(
+			"memory 0x%llx + 0x%llx is on the page of the calling thread's control "
+			"block; register memory that is not on the stack of a thread",
+			(unsigned long long)start, (unsigned long long)len);
+		return -EFAULT;
+	}
+	ret = add_range(v, start, len);
+	if (ret == -ENOMEM || ret == -EMFILE) {
+		/* Pages and descriptors of what the program unmapped may be enough. */
+		collect();
+		ret = add_range(v, start, len);
+	}
+	if (ret < 0)
+		shim_move_failed(v, start, len, ret);
+	return ret;
 }
 
 /* The part of the range that lies in mapping @v, which holds @at. */

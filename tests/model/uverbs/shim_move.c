@@ -37,26 +37,14 @@ static int new_file(const struct shim_vma *v, uint64_t len)
 		flags |= MFD_HUGETLB | (unsigned)__builtin_ctzll(v->page_bytes)
 					       << MFD_HUGE_SHIFT;
 	fd = SYS(SYS_memfd_create, "cxmodel", flags);
-	if (fd < 0) {
-		shim_log("memfd_create: %s%s", shim_strerror(fd),
-			 fd == -EMFILE
-				 ? "; one descriptor is needed per registered range, "
-				   "raise `ulimit -n`"
-				 : "");
+	if (fd < 0)
 		return (int)fd;
-	}
 	ret = SYS(SYS_ftruncate, fd, huge(v) ? len : len + ROOM_TO_GROW);
 	if (!ret && huge(v))
 		ret = SYS(SYS_fallocate, fd, 0, 0, len);
 	if (!ret)
 		return (int)fd;
 	SYS(SYS_close, fd);
-	if (huge(v))
-		shim_log(
-			"registering private huge pages needs as many free ones for a moment: "
-			"%llu of %llu KiB; raise vm.nr_hugepages or share the memory (MAP_SHARED)",
-			(unsigned long long)(len / v->page_bytes),
-			(unsigned long long)(v->page_bytes / 1024));
 	return ret == -ENOSPC ? -ENOMEM : (int)ret;
 }
 
@@ -131,9 +119,6 @@ int shim_move(const struct shim_vma *v, uint64_t addr, uint64_t len,
 	if (!rc)
 		rc = SYS(SYS_fstat, fd, &st);
 	if (rc) {
-		shim_log("memory 0x%llx + 0x%llx cannot be shared with the device: %s%s",
-			 (unsigned long long)addr, (unsigned long long)len,
-			 shim_strerror(rc), rc == -EAGAIN ? "; raise `ulimit -l`" : "");
 		SYS(SYS_close, fd);
 		return (int)rc;
 	}
@@ -149,4 +134,22 @@ int shim_move(const struct shim_vma *v, uint64_t addr, uint64_t len,
 		.fd = shim_fd_hide(fd),
 	};
 	return 0;
+}
+
+void shim_move_failed(const struct shim_vma *v, uint64_t addr, uint64_t len, int why)
+{
+	const char *what_to_do = "";
+
+	if (why == -EMFILE)
+		what_to_do =
+			"; each registered range takes a descriptor, raise `ulimit -n`";
+	else if (why == -EAGAIN)
+		what_to_do = "; raise `ulimit -l`";
+	else if (why == -ENOMEM && huge(v))
+		what_to_do =
+			"; private huge pages take as many free ones for a moment, raise "
+			"vm.nr_hugepages or map them shared";
+	shim_log("memory 0x%llx + 0x%llx cannot be shared with the device: %s%s",
+		 (unsigned long long)addr, (unsigned long long)len, shim_strerror(why),
+		 what_to_do);
 }
