@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE 1
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -127,21 +128,27 @@ static __attribute__((noinline)) void fork_on_stack(void)
 	ibv_dereg_mr(mr);
 }
 
-/* daemon() forks inside libc, where the stack cannot be changed. */
-static __attribute__((noinline)) void daemon_on_stack(void)
+/* daemon() forks inside libc, where the stack cannot be changed. The child registers in a
+ * context of its own, so that nothing of it stays in the parent's. */
+static __attribute__((noinline)) void child_of_daemon(void)
 {
+	struct ibv_context *ctx = rig_open_device(0);
+	struct ibv_pd *pd = ctx ? ibv_alloc_pd(ctx) : NULL;
+	struct rlimit none = { 0 };
 	char buf[64];
+
+	setrlimit(RLIMIT_CORE, &none);
+	if (!pd || !ibv_reg_mr(pd, buf, sizeof(buf), IBV_ACCESS_LOCAL_WRITE))
+		_exit(1);
+	_exit(daemon(1, 1) ? 2 : 3);
+}
+
+static void daemon_on_stack(void)
+{
 	pid_t pid = fork();
 
-	if (!pid) {
-		struct ibv_mr *mr = reg(buf, sizeof(buf));
-		struct rlimit none = { 0 };
-
-		setrlimit(RLIMIT_CORE, &none);
-		if (!mr)
-			_exit(1);
-		_exit(daemon(1, 1) ? 2 : 3);
-	}
+	if (!pid)
+		child_of_daemon();
 	check(status_of(pid) == 1000 + SIGABRT,
 	      "a fork inside libc on a registered stack is refused");
 }

@@ -307,8 +307,8 @@ static long map_ctx(int ctx, void *addr, size_t len, int prot, int flags, off_t 
 }
 
 /* A socket cannot be mapped: ENODEV is where ours are found, at no cost to any other mmap. */
-static void *map(void *real, void *addr, size_t len, int prot, int flags, int fd,
-		 off_t offset)
+static void *map(int before, void *real, void *addr, size_t len, int prot, int flags,
+		 int fd, off_t offset)
 {
 	unsigned uverbs;
 	long ret;
@@ -316,6 +316,7 @@ static void *map(void *real, void *addr, size_t len, int prot, int flags, int fd
 	if (real != MAP_FAILED || errno != ENODEV || flags & MAP_ANONYMOUS ||
 	    !shim_fd_is(fd, SHIM_UVERBS, &uverbs))
 		return real;
+	errno = before;
 	ret = map_ctx(fd, addr, len, prot, flags, offset);
 	shim_trace("mmap uverbs%u offset 0x%lx length %zu: %s", uverbs,
 		   (unsigned long)offset, len,
@@ -325,12 +326,16 @@ static void *map(void *real, void *addr, size_t len, int prot, int flags, int fd
 
 void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
 {
-	return map(SHIM_REAL(mmap)(addr, len, prot, flags, fd, offset), addr, len, prot,
-		   flags, fd, offset);
+	int before = errno;
+	void *real = SHIM_REAL(mmap)(addr, len, prot, flags, fd, offset);
+
+	return map(before, real, addr, len, prot, flags, fd, offset);
 }
 
 void *mmap64(void *addr, size_t len, int prot, int flags, int fd, off64_t offset)
 {
-	return map(SHIM_REAL(mmap64)(addr, len, prot, flags, fd, offset), addr, len, prot,
-		   flags, fd, offset);
+	int before = errno;
+	void *real = SHIM_REAL(mmap64)(addr, len, prot, flags, fd, offset);
+
+	return map(before, real, addr, len, prot, flags, fd, offset);
 }

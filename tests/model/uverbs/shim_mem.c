@@ -260,15 +260,16 @@ static void share(void *arg)
 /* ---- a range on the stack of the main thread ---- */
 
 /* The kernel grows that stack only while its lowest mapping is the stack itself. A moved page
- * must not become the lowest one, so the stack grows by a page before. It is the kernel that
- * touches the page, as a path name: a stack at its limit must not crash here. */
+ * must not become the lowest one, so the stack grows by a page before. The kernel touches the
+ * page, reading it as a path name: where nothing grows that is EFAULT and no crash. */
 static void keep_stack_growing(struct share *s)
 {
-	struct shim_vma v;
-	uint64_t here = (uintptr_t)&v;
+	struct shim_vma v, below;
 
-	if (!shim_maps_next(&s->maps, here, &v) && v.start <= here &&
-	    s->addr < v.start + 4096 && s->addr + s->len > v.start)
+	if (shim_maps_next(&s->maps, s->addr, &v) || v.start > s->addr ||
+	    s->addr >= v.start + 4096)
+		return;
+	if (!shim_maps_next(&s->maps, v.start - 1, &below) && below.start == v.start)
 		SYS(SYS_faccessat, AT_FDCWD, v.start - 1, 0);
 }
 

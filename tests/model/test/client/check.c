@@ -32,5 +32,6 @@ int check_end(void)
 {
 	printf("%s: %u checks, %u failed\n", check_failures ? "SOME FAILED" : "ALL OK",
 	       check_count, check_failures);
+	fflush(stdout);
 	return check_failures || !check_count;
 }

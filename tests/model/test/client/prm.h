@@ -51,7 +51,6 @@ enum prm_op {
 #define PRM_WQ_CMD_BYTES (PRM_CTX_WQ_BYTE + 192)
 #define PRM_MODIFY_STATE PRM(0x40, 4) /* the present one */
 /* sqc, rqc */
-#define PRM_SQC_MIN_INLINE PRM(0x05, 3)
 #define PRM_SQC_FLUSH	   PRM(0x03, 1) /* flush_in_error_en */
 #define PRM_CTX_STATE	   PRM(0x08, 4) /* the wanted one */
 #define PRM_CTX_USER_INDEX PRM(0x28, 24)

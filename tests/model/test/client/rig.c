@@ -134,7 +134,6 @@ static bool open_sq(struct rig *r)
 
 	prm_set(in, PRM_OPCODE, PRM_CREATE_SQ);
 	prm_set(sqc, PRM_SQC_FLUSH, 1);
-	prm_set(sqc, PRM_SQC_MIN_INLINE, 1); /* L2 */
 	prm_set(sqc, PRM_CTX_USER_INDEX, 0x111);
 	prm_set(sqc, PRM_CTX_CQN, r->tx_cq.number);
 	prm_set(sqc, PRM_SQC_TIS_LST_SZ, 1);
