@@ -6,8 +6,7 @@
 set -eu
 
 mount -t sysfs sysfs /sys
-mkdir -p /run/netns
-mount -t tmpfs tmpfs /run/netns # so that `ip netns` names are the test's own
+mount -t tmpfs tmpfs /run # names of `ip netns` and what DPDK leaves there are the test's own
 mount -t tmpfs tmpfs /mnt
 export TMPDIR=/mnt # short, for the paths of Unix sockets, and gone with the test
 ip link set lo up

@@ -216,11 +216,25 @@ static enum cx_status take_indirect(struct cx_call *call, const uint8_t *ctx,
 	return st;
 }
 
+/* Domain 0 is taken without having been allocated: DPDK's driver makes the TIR of its drop
+ * queue before it knows a domain (mlx5_devx_tir_attr_set(): sh->tdn is set with the first
+ * send queue), and that works on cards. */
+static enum cx_status take_domain(struct cx_call *call, const uint8_t *ctx,
+				  struct cx_tir *tir)
+{
+	uint32_t tdn = (uint32_t)CX_GET(tirc, ctx, transport_domain);
+	enum cx_status st = CX_ST_OK;
+
+	if (tdn)
+		tir->td = (struct cx_td *)cx_call_obj(call, CX_TD, tdn,
+						      "tirc.transport_domain", &st);
+	return st;
+}
+
 static enum cx_status check_create(struct cx_call *call, const uint8_t *ctx,
 				   struct cx_tir *tir)
 {
 	uint64_t disp = CX_GET(tirc, ctx, disp_type);
-	uint32_t tdn = (uint32_t)CX_GET(tirc, ctx, transport_domain);
 	enum cx_status st = cx_call_plain(call);
 
 	if (st == CX_ST_OK)
@@ -229,8 +243,7 @@ static enum cx_status check_create(struct cx_call *call, const uint8_t *ctx,
 		st = cx_refuse(call, CX_ST_BAD_PARAM, "tirc.disp_type",
 			       "%llu is not known", (unsigned long long)disp);
 	if (st == CX_ST_OK)
-		tir->td = (struct cx_td *)cx_call_obj(call, CX_TD, tdn,
-						      "tirc.transport_domain", &st);
+		st = take_domain(call, ctx, tir);
 	if (st != CX_ST_OK)
 		return st;
 	tir->self_lb_block = (uint8_t)CX_GET(tirc, ctx, self_lb_block);
@@ -260,7 +273,8 @@ static enum cx_status create_tir(struct cx_call *call)
 	if (st != CX_ST_OK)
 		return st;
 	memcpy(tir->ctx, ctx, sizeof(tir->ctx));
-	cx_use(&tir->td->obj);
+	if (tir->td)
+		cx_use(&tir->td->obj);
 	cx_use(target_of(tir));
 	cx_rss_prepare(tir);
 	CX_SET(create_tir_out, call->out, tirn, tir->obj.num);
@@ -410,7 +424,8 @@ static enum cx_status destroy_tir(struct cx_call *call)
 		st = cx_call_unused(call, &tir->obj, "destroy_tir_in.tirn");
 	if (st != CX_ST_OK)
 		return st;
-	cx_unuse(&tir->td->obj);
+	if (tir->td)
+		cx_unuse(&tir->td->obj);
 	cx_unuse(target_of(tir));
 	cx_obj_free(call->dev, &tir->obj);
 	return CX_ST_OK;

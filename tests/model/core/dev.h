@@ -180,7 +180,7 @@ struct cx_tir {
 	struct cx_obj obj;
 	struct cx_rq *rq;   /* direct */
 	struct cx_rqt *rqt; /* indirect */
-	struct cx_td *td;
+	struct cx_td *td;   /* NULL: domain 0 */
 	enum cx_rx_hash_fn fn;
 	bool symmetric;
 	uint8_t key[40];

@@ -147,6 +147,24 @@ static void test_indirect(void **state)
 	rig_close(r);
 }
 
+/* As DPDK's driver makes it for its drop queue. Destroying it lets nobody else's domain go. */
+static void test_domain_0(void **state)
+{
+	struct rig *r = rig_open(NULL);
+	uint32_t tds = cx_obj_count(r->d->dev, CX_TD);
+	struct mailbox m;
+	struct cx_tir *tir;
+
+	(void)state;
+	rig_build(r, D_CREATE_TIR, &m);
+	CX_SET(tirc, m.in + CTX, transport_domain, 0);
+	tir = make(r, &m);
+	assert_null(tir->td);
+	d_assert_ok(r->d, d_simple(r->d, D_DESTROY_TIR, tir->obj.num, NULL));
+	assert_int_equal(cx_obj_count(r->d->dev, CX_TD), tds);
+	rig_close(r);
+}
+
 /* ---- TIR: what is refused ---- */
 
 static const struct refusal create_tir_rows[] = {
@@ -434,6 +452,7 @@ int main(void)
 		cmocka_unit_test(test_each_refusal_of_tis),
 		cmocka_unit_test(test_direct),
 		cmocka_unit_test(test_indirect),
+		cmocka_unit_test(test_domain_0),
 		cmocka_unit_test(test_each_refusal_of_tir),
 		cmocka_unit_test(test_refusals_of_a_direct_tir),
 		cmocka_unit_test(test_modify_hash),
