@@ -188,6 +188,8 @@ void uv_obj_free(struct uv_obj *obj)
 			free(u->ptr);
 		else if ((u->kind == UV_UNDO_UMEM || u->kind == UV_UNDO_MAP) && u->ptr)
 			uv_map_put(u->ptr);
+		else if (u->kind == UV_UNDO_UAR)
+			uv_uar_forget(obj);
 	}
 	free(obj);
 }
@@ -466,6 +468,7 @@ void uv_ctx_close(struct uv_ctx *ctx)
 	while (ctx->evfile)
 		uv_evfile_close(ctx->evfile);
 	ctx->open = false;
+	uv_orphans_retry(ctx->port);
 	uv_ctx_undo(ctx);
 	model_unlock(m);
 }

@@ -161,12 +161,39 @@ int uv_uar_new(struct uv_obj *obj)
 	return cx_uar_attach(obj->port->dev, obj->num, obj->uar.page);
 }
 
+/* The kernel gives the page back to the device only when no program maps it any more, and
+ * nobody hears of it. A page that queues still ring by stays behind until they are gone. */
+static int leave_behind(struct uv_obj *obj)
+{
+	struct uv_obj *rest = calloc(1, sizeof(*rest));
+
+	if (!rest)
+		return -ENOMEM;
+	rest->port = obj->port;
+	rest->type = obj->type;
+	rest->uid = obj->uid;
+	rest->num = obj->num;
+	rest->uar.page = obj->uar.page;
+	uv_undo_push(rest, UV_UNDO_UAR, 0, obj->num, NULL);
+	rest->older = obj->port->orphan;
+	obj->port->orphan = rest;
+	obj->ctx->uars->page[obj->uar.index] = NULL;
+	return 0;
+}
+
+void uv_uar_forget(struct uv_obj *obj)
+{
+	munmap(obj->uar.page, UV_PAGE);
+}
+
 int uv_uar_free(struct uv_obj *obj)
 {
 	int rc = uv_exec_num(obj->port, obj->uid, CX_OP_DEALLOC_UAR, obj->num);
 
 	if (!rc)
 		unmap_page(obj);
+	else if (obj->ctx)
+		rc = leave_behind(obj);
 	return rc;
 }
 

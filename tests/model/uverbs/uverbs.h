@@ -282,6 +282,7 @@ bool uv_map_lost(struct uv_map *map);
 
 int uv_uar_new(struct uv_obj *obj); /* obj->num and obj->uar */
 int uv_uar_free(struct uv_obj *obj);
+void uv_uar_forget(struct uv_obj *obj); /* the device itself is about to go */
 uint64_t uv_uar_mmap_offset(const struct uv_obj *obj);
 /* Answers mmap(): the descriptor to map and where in it. */
 int uv_uar_mmap(struct uv_call *call, const struct cxp_mmap *m, uint64_t *offset,
