@@ -21,13 +21,11 @@
 
 enum { SLEEP_MAX_MS = 1000, PAUSES = 16 };
 
-static void clear_events(const struct pollfd *fd, unsigned n)
+static bool take_event(const struct pollfd *fd)
 {
 	uint64_t word;
 
-	for (unsigned i = 0; i < n; i++)
-		while (fd[i].revents && read(fd[i].fd, &word, sizeof(word)) > 0)
-			;
+	return fd->revents && read(fd->fd, &word, sizeof(word)) > 0;
 }
 
 /* Sends that are under way end by themselves, but their completions free receive buffers: look
@@ -42,20 +40,25 @@ static int patience_ms(const struct fwd_worker *w)
 
 static void sleep_until_packet(struct fwd_worker *w)
 {
-	struct pollfd fd[FWD_PORTS_MAX + 1] = { { .fd = w->wake_fd, .events = POLLIN } };
-	unsigned n = 1;
+	struct pollfd fd[FWD_PORTS_MAX + 1];
+	unsigned n = w->n_ports;
 
-	for (unsigned p = 0; p < w->n_ports; p++) {
-		if (!w->port[p].rx)
-			continue;
-		m5_rx_arm(w->port[p].rx);
-		fd[n++] = (struct pollfd){ .fd = w->port[p].rx_event_fd, .events = POLLIN };
+	for (unsigned p = 0; p < n; p++) {
+		/* poll(2) passes over a negative descriptor. */
+		fd[p] = (struct pollfd){ .fd = w->port[p].rx ? w->port[p].rx_event_fd : -1,
+					 .events = POLLIN };
+		if (w->port[p].rx)
+			m5_rx_arm(w->port[p].rx);
 	}
+	fd[n++] = (struct pollfd){ .fd = w->wake_fd, .events = POLLIN };
 	__atomic_store_n(&w->count.sleeps, w->count.sleeps + 1, __ATOMIC_RELAXED);
 	rcu_offline();
 	poll(fd, n, patience_ms(w));
 	rcu_online();
-	clear_events(fd, n);
+	take_event(&fd[n - 1]);
+	for (unsigned p = 0; p < w->n_ports; p++)
+		while (w->port[p].rx && take_event(&fd[p]))
+			m5_rx_event(w->port[p].rx);
 }
 
 void fwd_idle(struct fwd_worker *w)

@@ -154,5 +154,8 @@ ALWAYS_INLINE uint32_t m5_rx_burst(struct m5_rx *rx, struct m5_pkt pkt[], uint32
 ALWAYS_INLINE bool m5_rx_failed(const struct m5_rx *rx) { return rx->failed; }
 
 /* Asks for an event at the next completion. One that is there already raises it at once, so
- * there is no gap between looking and sleeping. Source: rdma-core cq.c, mlx5_arm_cq. */
+ * there is no gap between looking and sleeping. The sequence number counts events that came:
+ * arming again before one did repeats the number. Source: rdma-core cq.c, mlx5_arm_cq, and
+ * verbs.c, where an event's arrival counts arm_sn. */
 void m5_rx_arm(struct m5_rx *rx);
+ALWAYS_INLINE void m5_rx_event(struct m5_rx *rx) { rx->arm_sn++; } /* one was read */

@@ -351,7 +351,7 @@ void m5_rxq_event_clear(struct m5_rxq *q)
 	uint64_t cookie;
 
 	while (read(q->events->fd, &cookie, sizeof(cookie)) > 0)
-		;
+		m5_rx_event(&q->hot);
 }
 
 void m5_rx_arm(struct m5_rx *rx)
@@ -360,7 +360,6 @@ void m5_rx_arm(struct m5_rx *rx)
 			(rx->cq.ci & PRM_CQ_CI_MASK);
 	uint64_t doorbell = (uint64_t)word << 32 | rx->cqn;
 
-	rx->arm_sn++;
 	rx->cq.dbrec[PRM_CQ_DBREC_ARM] = to_be32(word);
 	m5_wmb_doorbell();
 	WRITE_ONCE(*rx->arm_register, htobe64(doorbell));

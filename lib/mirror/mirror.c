@@ -6,6 +6,7 @@
 
 #include "mirror.h"
 
+#include <endian.h>
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "../base/bits.h"
 #include "nl.h"
 
 struct link {
@@ -35,6 +37,7 @@ struct mirror {
 	struct addr *addrs;
 	unsigned generation;
 	uint64_t overruns;
+	bool stale; /* dump again when the events are read */
 };
 
 enum { DUMP_TRIES = 10 };
@@ -126,7 +129,7 @@ static void on_link(struct mirror *m, const struct nlmsghdr *msg)
 /* ---- addresses ---- */
 
 struct addr_attrs {
-	const struct nlattr *local, *address;
+	const struct nlattr *local, *address, *broadcast;
 };
 
 static int addr_attr(const struct nlattr *attr, void *data)
@@ -137,6 +140,8 @@ static int addr_attr(const struct nlattr *attr, void *data)
 		a->local = attr;
 	else if (mnl_attr_get_type(attr) == IFA_ADDRESS)
 		a->address = attr;
+	else if (mnl_attr_get_type(attr) == IFA_BROADCAST)
+		a->broadcast = attr;
 	return MNL_CB_OK;
 }
 
@@ -190,26 +195,13 @@ static void set_addr(struct mirror *m, const struct addr *like)
 		m->ops.addr(m->ops.arg, a->family, a->byte, true);
 }
 
-static void on_addr(struct mirror *m, const struct nlmsghdr *msg)
+static void take_addr(struct mirror *m, const struct nlmsghdr *msg, const uint8_t *byte)
 {
 	const struct ifaddrmsg *ifa = mnl_nlmsg_get_payload(msg);
-	struct addr_attrs attrs = { NULL, NULL };
-	struct addr a = { 0 }, **at;
-	const struct nlattr *attr;
-	size_t want;
+	struct addr a = { .family = ifa->ifa_family == AF_INET ? 4 : 6, .ifindex = (int)ifa->ifa_index };
+	struct addr **at;
 
-	if (mnl_nlmsg_get_payload_len(msg) < sizeof(*ifa) ||
-	    (ifa->ifa_family != AF_INET && ifa->ifa_family != AF_INET6))
-		return;
-	mnl_attr_parse(msg, sizeof(*ifa), addr_attr, &attrs);
-	/* On a point-to-point link IFA_ADDRESS is the peer's (rtnetlink(7)). */
-	attr = attrs.local ? attrs.local : attrs.address;
-	a.family = ifa->ifa_family == AF_INET ? 4 : 6;
-	want = a.family == 4 ? 4 : 16;
-	if (!attr || mnl_attr_get_payload_len(attr) != want)
-		return;
-	memcpy(a.byte, mnl_attr_get_payload(attr), want);
-	a.ifindex = (int)ifa->ifa_index;
+	memcpy(a.byte, byte, a.family == 4 ? 4 : 16);
 	if (msg->nlmsg_type == RTM_NEWADDR) {
 		set_addr(m, &a);
 		return;
@@ -217,6 +209,54 @@ static void on_addr(struct mirror *m, const struct nlmsghdr *msg)
 	at = find_addr(m, &a);
 	if (*at)
 		drop_addr(m, at);
+}
+
+/* The address of an attribute, NULL when it is absent or has a wrong length. */
+static const uint8_t *addr_of(const struct nlattr *attr, uint8_t family)
+{
+	if (!attr || mnl_attr_get_payload_len(attr) != (family == AF_INET ? 4 : 16))
+		return NULL;
+	return mnl_attr_get_payload(attr);
+}
+
+/* Directed broadcasts are for the host too (RFC 2644): the one that was set, and the last address
+ * of the network, which the kernel takes whether it was set or not (fib_frontend.c,
+ * fib_add_ifaddr). */
+static void take_broadcasts(struct mirror *m, const struct nlmsghdr *msg, const struct addr_attrs *attrs)
+{
+	const struct ifaddrmsg *ifa = mnl_nlmsg_get_payload(msg);
+	const uint8_t *address = addr_of(attrs->address, ifa->ifa_family);
+	const uint8_t *broadcast = addr_of(attrs->broadcast, ifa->ifa_family);
+	uint32_t last;
+
+	if (broadcast)
+		take_addr(m, msg, broadcast);
+	if (ifa->ifa_family != AF_INET || !address || ifa->ifa_prefixlen >= 31)
+		return;
+	memcpy(&last, address, sizeof(last));
+	last = htobe32(be32toh(last) | ~mask32(ifa->ifa_prefixlen));
+	if (!broadcast || memcmp(&last, broadcast, sizeof(last)))
+		take_addr(m, msg, (const uint8_t *)&last);
+}
+
+/* Two addresses of one network share its broadcast: when one goes, a dump tells whether that
+ * stays. */
+static void on_addr(struct mirror *m, const struct nlmsghdr *msg)
+{
+	const struct ifaddrmsg *ifa = mnl_nlmsg_get_payload(msg);
+	struct addr_attrs attrs = { NULL, NULL, NULL };
+	const uint8_t *own;
+
+	if (mnl_nlmsg_get_payload_len(msg) < sizeof(*ifa) ||
+	    (ifa->ifa_family != AF_INET && ifa->ifa_family != AF_INET6))
+		return;
+	mnl_attr_parse(msg, sizeof(*ifa), addr_attr, &attrs);
+	/* On a point-to-point link IFA_ADDRESS is the peer's (rtnetlink(7)). */
+	own = addr_of(attrs.local ? attrs.local : attrs.address, ifa->ifa_family);
+	if (own)
+		take_addr(m, msg, own);
+	take_broadcasts(m, msg, &attrs);
+	m->stale |= msg->nlmsg_type == RTM_DELADDR;
 }
 
 /* ---- dump and follow ---- */
@@ -318,12 +358,14 @@ int mirror_process(struct mirror *m)
 {
 	int r = nl_events(&m->nl, on_message, m);
 
-	if (r != -ENOBUFS)
+	while (r == -ENOBUFS) { /* what is left is older than the dump */
+		m->overruns++;
+		m->stale = true;
+		r = nl_events(&m->nl, on_message, m);
+	}
+	if (r < 0 || !m->stale)
 		return r;
-	m->overruns++;
-	do
-		r = nl_events(&m->nl, on_message, m); /* what is left: older than the dump */
-	while (r == -ENOBUFS);
+	m->stale = false;
 	return dump(m);
 }
 

@@ -73,7 +73,7 @@ check 'a new own address answers' in_a ping -q -c 5 -i 0.1 -W 2 10.0.2.77
 ip -n r addr del 10.0.2.77/32 dev lo
 
 received=$(settled_count eth0 received)
-kill -INT $dump_pid
+kill -TERM $dump_pid
 wait $dump_pid
 equal 'transit frames on the netdev' "$(transit_captured)" 0
 at_least 'own frames on the netdev' "$(tcpdump -nr "$TMPDIR/eth0.pcap" 2>/dev/null | wc -l)" 40

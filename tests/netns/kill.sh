@@ -5,7 +5,7 @@
 
 objects()
 {
-	ctl stat | awk '$1 !~ /fds|threads|cmds|uptime/ { print }'
+	ctl stat | grep -vE '^(rss_kb|poller_)'
 }
 
 daemon_pid() { pgrep -x mlx5fwd; }
