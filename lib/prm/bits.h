@@ -44,4 +44,7 @@ static inline void prm_set(void *p, struct prm_field f, uint64_t v)
 }
 
 /* A structure inside another: where it starts. */
-static inline void *prm_at(void *p, unsigned bit) { return (uint8_t *)p + bit / 8; }
+static inline void *prm_at(void *p, unsigned bit)
+{
+	return (uint8_t *)p + bit / 8;
+}

@@ -16,20 +16,20 @@
 
 struct prm_cqe {
 	uint8_t rsvd00[12];
-	be32_t hash;	     /* 0x0c  RSS hash result */
-	uint8_t hash_type;   /* 0x10 */
+	be32_t hash;	   /* 0x0c  RSS hash result */
+	uint8_t hash_type; /* 0x10 */
 	uint8_t rsvd11[11];
-	uint8_t csum_ok;     /* 0x1c  PRM_CQE_L2_OK | _L3_OK | _L4_OK */
-	uint8_t hdr_type;    /* 0x1d  [7] fragment, [6:4] L4, [3:2] L3, [0] VLAN stripped */
-	be16_t vlan;	     /* 0x1e  valid when stripped */
-	be32_t user_index;   /* 0x20  [23:0] of the queue */
+	uint8_t csum_ok;   /* 0x1c  PRM_CQE_L2_OK | _L3_OK | _L4_OK */
+	uint8_t hdr_type;  /* 0x1d  [7] fragment, [6:4] L4, [3:2] L3, [0] VLAN stripped */
+	be16_t vlan;	   /* 0x1e  valid when stripped */
+	be32_t user_index; /* 0x20  [23:0] of the queue */
 	uint8_t rsvd24[8];
-	be32_t byte_cnt;     /* 0x2c  striding receive queue: PRM_CQE_BC_* */
-	be64_t timestamp;    /* 0x30 */
-	be32_t tag_qpn;	     /* 0x38  receive: flow tag; send: opcode << 24 | queue number */
-	be16_t wqe_counter;  /* 0x3c  striding: index of the first stride */
-	uint8_t signature;   /* 0x3e */
-	uint8_t op_own;	     /* 0x3f  [7:4] opcode, [3:2] format, [0] owner */
+	be32_t byte_cnt;  /* 0x2c  striding receive queue: PRM_CQE_BC_* */
+	be64_t timestamp; /* 0x30 */
+	be32_t tag_qpn;	  /* 0x38  receive: flow tag; send: opcode << 24 | queue number */
+	be16_t wqe_counter; /* 0x3c  striding: index of the first stride */
+	uint8_t signature;  /* 0x3e */
+	uint8_t op_own;	    /* 0x3f  [7:4] opcode, [3:2] format, [0] owner */
 };
 
 struct prm_err_cqe {
@@ -55,23 +55,27 @@ PRM_AT(prm_err_cqe, syndrome, 0x37);
 PRM_AT(prm_err_cqe, op_own, 0x3f);
 
 enum {
-	PRM_CQE_L2_OK = 1, PRM_CQE_L3_OK = 2, PRM_CQE_L4_OK = 4, /* csum_ok */
-	PRM_CQE_VLAN_STRIPPED = 1,				 /* hdr_type */
-	PRM_CQE_L3_MASK = 0x0c, PRM_CQE_L3_IPV4 = 0x08, PRM_CQE_L3_IPV6 = 0x04,
+	PRM_CQE_L2_OK = 1,
+	PRM_CQE_L3_OK = 2,
+	PRM_CQE_L4_OK = 4,	   /* csum_ok */
+	PRM_CQE_VLAN_STRIPPED = 1, /* hdr_type */
+	PRM_CQE_L3_MASK = 0x0c,
+	PRM_CQE_L3_IPV4 = 0x08,
+	PRM_CQE_L3_IPV6 = 0x04,
 };
 
 /* byte_cnt of a striding receive queue, after from_be32() */
-#define PRM_CQE_BC_FILLER UINT32_C(0x80000000)	/* strides skipped, no packet */
-#define PRM_CQE_BC_STRIDES UINT32_C(0x3fff0000) /* strides consumed */
-#define PRM_CQE_BC_BYTES UINT32_C(0x0000ffff)	/* packet length */
+#define PRM_CQE_BC_FILLER	 UINT32_C(0x80000000) /* strides skipped, no packet */
+#define PRM_CQE_BC_STRIDES	 UINT32_C(0x3fff0000) /* strides consumed */
+#define PRM_CQE_BC_BYTES	 UINT32_C(0x0000ffff) /* packet length */
 #define PRM_CQE_BC_STRIDES_SHIFT 16
 
 enum prm_cqe_opcode { /* op_own >> 4 */
-	PRM_CQE_SENT = 0,
-	PRM_CQE_RECEIVED = 2,
-	PRM_CQE_SEND_ERROR = 13,
-	PRM_CQE_RECEIVE_ERROR = 14,
-	PRM_CQE_INVALID = 15,
+		      PRM_CQE_SENT = 0,
+		      PRM_CQE_RECEIVED = 2,
+		      PRM_CQE_SEND_ERROR = 13,
+		      PRM_CQE_RECEIVE_ERROR = 14,
+		      PRM_CQE_INVALID = 15,
 };
 enum { PRM_CQE_OWNER = 1, PRM_CQE_FORMAT_MASK = 0x0c, PRM_CQE_COMPRESSED = 0x0c };
 /* How software marks an entry the device has not written: whatever is tested, it is not ours. */

@@ -12,8 +12,8 @@
 
 enum { PRM_WQEBB = 64, PRM_DS = 16, PRM_DS_MAX = 60 /* of the 63 that fit the field */ };
 
-struct prm_ctrl { /* control segment, the start of a send WQE */
-	be32_t op;    /* [31:24] modifier, [23:8] index of the WQE, [7:0] opcode */
+struct prm_ctrl {      /* control segment, the start of a send WQE */
+	be32_t op;     /* [31:24] modifier, [23:8] index of the WQE, [7:0] opcode */
 	be32_t qpn_ds; /* [31:8] queue number, [5:0] 16-byte segments */
 	uint8_t signature, rsvd[2];
 	uint8_t flags; /* [3:2] completion: PRM_CE_* */
@@ -55,8 +55,8 @@ static_assert(offsetof(struct prm_ctrl, flags) == 11, "fm_ce_se");
 
 enum prm_wqe_opcode { PRM_OP_NOP = 0x00, PRM_OP_SEND = 0x0a, PRM_OP_ENHANCED_MPW = 0x29 };
 enum { /* ctrl.flags: when to write a completion */
-	PRM_CE_FIRST_ERROR = 1 << 2,
-	PRM_CE_ALWAYS = 2 << 2,
+       PRM_CE_FIRST_ERROR = 1 << 2,
+       PRM_CE_ALWAYS = 2 << 2,
 };
 
 /* Doorbell record of a queue: [0] receive, [1] send; 16-bit index. */

@@ -1,0 +1,41 @@
+#!/bin/bash
+# tests/static/hot_symbols.sh BUILD... - what the packet loop calls that is not in its own object
+#
+# The loop does not log, allocate, lock or call the system. A function it may call is a line
+# here, with the reason; anything else that `nm -u` shows is a failure.
+. "$(dirname "$0")/lib.sh"
+bad=0
+
+allowed='
+fwd_idle             nothing came
+csum_add             IPv4 header with options, or one that the card did not check
+memcpy               frames that are punted; what the compiler makes of a struct
+memset               padding of a frame that was cut; what the compiler makes of a struct
+memcmp               source addresses that are not to be forwarded
+urcu_qsbr_gp         end of a turn: the reader says so, ...
+urcu_qsbr_reader
+compat_futex_async   ... and wakes the control thread if that waits for it: the only system
+syscall              call there is, at most one for each table that is replaced
+__errno_location
+'
+# Not code: added by linkers and compilers.
+allowed+='
+_GLOBAL_OFFSET_TABLE_
+__tls_get_addr
+__stack_chk_fail
+'
+
+[ $# -gt 0 ] || { echo 'use: hot_symbols.sh BUILD...'; exit 1; }
+for build in "$@"; do
+	object=$build/lib/CMakeFiles/router.dir/fwd/loop.c.o
+	if ! undefined=$(nm -u "$object"); then
+		bad=1
+		continue
+	fi
+	while read -r _ name; do
+		grep -q "^$name\( \|$\)" <<<"$allowed" && continue
+		echo "$object: $name is not allowed here"
+		bad=1
+	done <<<"$undefined"
+done
+exit $bad
