@@ -95,6 +95,15 @@ enum cx_status cx_call_empty(struct cx_call *call, const uint8_t *p, size_t len,
 
 /* ---- objects ---- */
 
+struct cx_obj *cx_call_about(struct cx_call *call, enum cx_obj_type type, cx_field num,
+			     const char *field, enum cx_status *st)
+{
+	*st = cx_call_plain(call);
+	if (*st != CX_ST_OK)
+		return NULL;
+	return cx_call_obj(call, type, (uint32_t)cx_get(call->in, num), field, st);
+}
+
 /* In kernel logs and commit messages: DESTROY_CQ and DEALLOC_PD of a used object give "bad
  * resource state(0x9)" with these; the others' syndromes are not public. */
 static uint32_t in_use_syndrome(const struct cx_call *call)

@@ -55,6 +55,12 @@ enum cx_status cx_call_empty(struct cx_call *call, const uint8_t *p, size_t len,
 
 /* ---- objects ---- */
 
+/* The object that a modify, query or destroy command is about; only op_mod 0 exists. NULL: refused,
+ * with @st to be returned. CX_ABOUT(call, CX_SQ, destroy_sq_in, sqn, &st). */
+struct cx_obj *cx_call_about(struct cx_call *call, enum cx_obj_type type, cx_field num,
+			     const char *field, enum cx_status *st);
+#define CX_ABOUT(call, type, s, f, st) \
+	cx_call_about((call), (type), CX_##s##__##f, #s "." #f, (st))
 enum cx_status cx_call_unused(struct cx_call *call, const struct cx_obj *obj,
 			      const char *field);
 /* Gives @obj its number. On failure frees it and refuses. */

@@ -28,13 +28,10 @@ static enum cx_status alloc_q_counter(struct cx_call *call)
 
 static enum cx_status query_q_counter(struct cx_call *call)
 {
-	uint32_t num = (uint32_t)CX_GET(query_q_counter_in, call->in, counter_set_id);
-	enum cx_status st = cx_call_plain(call);
-	struct cx_qcounter *counter = NULL;
+	enum cx_status st;
+	struct cx_qcounter *counter = (struct cx_qcounter *)CX_ABOUT(
+		call, CX_QCOUNTER, query_q_counter_in, counter_set_id, &st);
 
-	if (st == CX_ST_OK)
-		counter = (struct cx_qcounter *)cx_call_obj(
-			call, CX_QCOUNTER, num, "query_q_counter_in.counter_set_id", &st);
 	if (!counter)
 		return st;
 	CX_SET(query_q_counter_out, call->out, out_of_buffer, counter->out_of_buffer);
@@ -45,15 +42,13 @@ static enum cx_status query_q_counter(struct cx_call *call)
 
 static enum cx_status dealloc_q_counter(struct cx_call *call)
 {
-	uint32_t num = (uint32_t)CX_GET(dealloc_q_counter_in, call->in, counter_set_id);
-	enum cx_status st = cx_call_plain(call);
-	struct cx_obj *counter = NULL;
+	enum cx_status st;
+	struct cx_obj *counter =
+		CX_ABOUT(call, CX_QCOUNTER, dealloc_q_counter_in, counter_set_id, &st);
 
-	if (st == CX_ST_OK)
-		counter = cx_call_obj(call, CX_QCOUNTER, num,
-				      "dealloc_q_counter_in.counter_set_id", &st);
-	if (counter)
-		st = cx_call_unused(call, counter, "dealloc_q_counter_in.counter_set_id");
+	if (!counter)
+		return st;
+	st = cx_call_unused(call, counter, "dealloc_q_counter_in.counter_set_id");
 	if (st == CX_ST_OK)
 		cx_obj_free(call->dev, counter);
 	return st;
@@ -114,6 +109,13 @@ static enum cx_status check_limit(struct cx_call *call, uint32_t n)
 	return CX_ST_OK;
 }
 
+static void drop_counter(struct cx_fcounter *c)
+{
+	free(c->packets);
+	free(c->bytes);
+	free(c);
+}
+
 static struct cx_fcounter *new_counter(uint32_t n)
 {
 	struct cx_fcounter *c = calloc(1, sizeof(*c));
@@ -123,16 +125,10 @@ static struct cx_fcounter *new_counter(uint32_t n)
 	c->bulk = n;
 	c->packets = calloc(n, sizeof(*c->packets));
 	c->bytes = calloc(n, sizeof(*c->bytes));
-	return c;
-}
-
-static void drop_counter(struct cx_fcounter *c)
-{
-	if (!c)
-		return;
-	free(c->packets);
-	free(c->bytes);
-	free(c);
+	if (c->packets && c->bytes)
+		return c;
+	drop_counter(c);
+	return NULL;
 }
 
 static enum cx_status alloc_flow_counter(struct cx_call *call)
@@ -150,10 +146,8 @@ static enum cx_status alloc_flow_counter(struct cx_call *call)
 	if (st != CX_ST_OK)
 		return st;
 	c = new_counter(n);
-	if (!c || !c->packets || !c->bytes) {
-		drop_counter(c);
+	if (!c)
 		return cx_call_no_memory(call);
-	}
 	if (cx_obj_add_range(call->dev, &c->obj, CX_FCOUNTER, call->uid, n)) {
 		drop_counter(c);
 		return cx_refuse(call, CX_ST_LIMIT,
@@ -260,12 +254,10 @@ static enum cx_status dealloc_flow_counter(struct cx_call *call)
 {
 	uint32_t id =
 		(uint32_t)CX_GET(dealloc_flow_counter_in, call->in, flow_counter_id);
-	enum cx_status st = cx_call_plain(call);
-	struct cx_obj *c = NULL;
+	enum cx_status st;
+	struct cx_obj *c = CX_ABOUT(call, CX_FCOUNTER, dealloc_flow_counter_in,
+				    flow_counter_id, &st);
 
-	if (st == CX_ST_OK)
-		c = cx_call_obj(call, CX_FCOUNTER, id,
-				"dealloc_flow_counter_in.flow_counter_id", &st);
 	if (!c)
 		return st;
 	if (c->num != id)

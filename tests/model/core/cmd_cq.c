@@ -290,8 +290,9 @@ static enum cx_status modify_cq(struct cx_call *call)
 	struct cx_cq *cq =
 		(struct cx_cq *)cx_call_obj(call, CX_CQ, cqn, "modify_cq_in.cqn", &st);
 
-	if (cq)
-		st = check_modify(call, ctx, select);
+	if (!cq)
+		return st;
+	st = check_modify(call, ctx, select);
 	if (st == CX_ST_OK)
 		st = cx_call_need(call, ctx, caps_in_create);
 	if (st != CX_ST_OK)
@@ -318,14 +319,10 @@ static uint32_t st_of(const struct cx_cq *cq)
 
 static enum cx_status query_cq(struct cx_call *call)
 {
-	uint32_t cqn = (uint32_t)CX_GET(query_cq_in, call->in, cqn);
 	uint8_t *ctx = CX_AT(query_cq_out, call->out, cq_context);
-	enum cx_status st = cx_call_plain(call);
-	struct cx_cq *cq = NULL;
+	enum cx_status st;
+	struct cx_cq *cq = (struct cx_cq *)CX_ABOUT(call, CX_CQ, query_cq_in, cqn, &st);
 
-	if (st == CX_ST_OK)
-		cq = (struct cx_cq *)cx_call_obj(call, CX_CQ, cqn, "query_cq_in.cqn",
-						 &st);
 	if (!cq)
 		return st;
 	memcpy(ctx, cq->ctx, sizeof(cq->ctx));
@@ -339,15 +336,12 @@ static enum cx_status query_cq(struct cx_call *call)
 
 static enum cx_status destroy_cq(struct cx_call *call)
 {
-	uint32_t cqn = (uint32_t)CX_GET(destroy_cq_in, call->in, cqn);
-	enum cx_status st = cx_call_plain(call);
-	struct cx_cq *cq = NULL;
+	enum cx_status st;
+	struct cx_cq *cq = (struct cx_cq *)CX_ABOUT(call, CX_CQ, destroy_cq_in, cqn, &st);
 
-	if (st == CX_ST_OK)
-		cq = (struct cx_cq *)cx_call_obj(call, CX_CQ, cqn, "destroy_cq_in.cqn",
-						 &st);
-	if (cq)
-		st = cx_call_unused(call, &cq->obj, "destroy_cq_in.cqn");
+	if (!cq)
+		return st;
+	st = cx_call_unused(call, &cq->obj, "destroy_cq_in.cqn");
 	if (st != CX_ST_OK)
 		return st;
 	cx_unuse(&cq->uar->obj);

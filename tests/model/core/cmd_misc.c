@@ -38,6 +38,7 @@ static enum cx_status query_hca_cap(struct cx_call *call)
 /* vsd_contd_psid: the board's name, that of a ConnectX-6 Dx in public ibv_devinfo output. */
 static enum cx_status query_adapter(struct cx_call *call)
 {
+	static const char board[16] = "MT_0000000359";
 	uint8_t *block = CX_AT(query_adapter_out, call->out, query_adapter_struct);
 	enum cx_status st = cx_call_plain(call);
 
@@ -45,8 +46,8 @@ static enum cx_status query_adapter(struct cx_call *call)
 		return st;
 	CX_SET(query_adapter_param_block, block, ieee_vendor_id, 0x02c9);
 	CX_SET(query_adapter_param_block, block, vsd_vendor_id, 0x15b3);
-	memcpy(CX_AT(query_adapter_param_block, block, vsd_contd_psid), "MT_0000000359",
-	       13);
+	memcpy(CX_AT(query_adapter_param_block, block, vsd_contd_psid), board,
+	       sizeof(board));
 	return CX_ST_OK;
 }
 
@@ -289,14 +290,13 @@ static enum cx_status create_uctx(struct cx_call *call)
 static enum cx_status destroy_uctx(struct cx_call *call)
 {
 	uint16_t uid = (uint16_t)CX_GET(destroy_uctx_in, call->in, uctx_uid);
-	enum cx_status st = cx_call_plain(call);
-	struct cx_obj *uctx = NULL;
+	enum cx_status st = cx_call_kernel(call);
+	struct cx_obj *uctx;
 	uint32_t n;
 
-	if (st == CX_ST_OK)
-		st = cx_call_kernel(call);
-	if (st == CX_ST_OK)
-		uctx = cx_call_obj(call, CX_UCTX, uid, "destroy_uctx_in.uctx_uid", &st);
+	if (st != CX_ST_OK)
+		return st;
+	uctx = CX_ABOUT(call, CX_UCTX, destroy_uctx_in, uctx_uid, &st);
 	if (!uctx)
 		return st;
 	n = cx_obj_count_uid(call->dev, uid);
@@ -336,14 +336,12 @@ static enum cx_status alloc(struct cx_call *call, enum cx_obj_type type, size_t 
 static enum cx_status dealloc(struct cx_call *call, enum cx_obj_type type, cx_field num,
 			      const char *field)
 {
-	enum cx_status st = cx_call_plain(call);
-	struct cx_obj *obj = NULL;
+	enum cx_status st;
+	struct cx_obj *obj = cx_call_about(call, type, num, field, &st);
 
-	if (st == CX_ST_OK)
-		obj = cx_call_obj(call, type, (uint32_t)cx_get(call->in, num), field,
-				  &st);
-	if (obj)
-		st = cx_call_unused(call, obj, field);
+	if (!obj)
+		return st;
+	st = cx_call_unused(call, obj, field);
 	if (st == CX_ST_OK)
 		cx_obj_free(call->dev, obj);
 	return st;

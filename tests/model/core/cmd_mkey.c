@@ -205,32 +205,28 @@ static void answer(uint8_t *ctx, const struct cx_mkey *mkey)
 
 enum cx_status cx_query_mkey(struct cx_call *call)
 {
-	uint32_t index = (uint32_t)CX_GET(query_mkey_in, call->in, mkey_index);
-	enum cx_status st = cx_call_plain(call);
-	struct cx_mkey *mkey = NULL;
+	enum cx_status st;
+	struct cx_mkey *mkey =
+		(struct cx_mkey *)CX_ABOUT(call, CX_MKEY, query_mkey_in, mkey_index, &st);
 
-	if (st == CX_ST_OK && CX_GET(query_mkey_in, call->in, pg_access))
-		st = cx_refuse(call, CX_ST_BAD_PARAM, "query_mkey_in.pg_access",
-			       "set, but capability hca.pg is 0");
-	if (st == CX_ST_OK)
-		mkey = (struct cx_mkey *)cx_call_obj(call, CX_MKEY, index,
-						     "query_mkey_in.mkey_index", &st);
-	if (mkey)
-		answer(CX_AT(query_mkey_out, call->out, memory_key_mkey_entry), mkey);
-	return st;
+	if (!mkey)
+		return st;
+	if (CX_GET(query_mkey_in, call->in, pg_access))
+		return cx_refuse(call, CX_ST_BAD_PARAM, "query_mkey_in.pg_access",
+				 "set, but capability hca.pg is 0");
+	answer(CX_AT(query_mkey_out, call->out, memory_key_mkey_entry), mkey);
+	return CX_ST_OK;
 }
 
 enum cx_status cx_destroy_mkey(struct cx_call *call)
 {
-	uint32_t index = (uint32_t)CX_GET(destroy_mkey_in, call->in, mkey_index);
-	enum cx_status st = cx_call_plain(call);
-	struct cx_mkey *mkey = NULL;
+	enum cx_status st;
+	struct cx_mkey *mkey = (struct cx_mkey *)CX_ABOUT(call, CX_MKEY, destroy_mkey_in,
+							  mkey_index, &st);
 
-	if (st == CX_ST_OK)
-		mkey = (struct cx_mkey *)cx_call_obj(call, CX_MKEY, index,
-						     "destroy_mkey_in.mkey_index", &st);
-	if (mkey)
-		st = cx_call_unused(call, &mkey->obj, "destroy_mkey_in.mkey_index");
+	if (!mkey)
+		return st;
+	st = cx_call_unused(call, &mkey->obj, "destroy_mkey_in.mkey_index");
 	if (st == CX_ST_OK)
 		cx_mkey_free(call->dev, mkey);
 	return st;

@@ -82,15 +82,14 @@ enum cx_status cx_modify_rmp(struct cx_call *call)
 {
 	static const cx_field fields[] = { CX_rmpc__state, 0 };
 	const uint8_t *ctx = CX_AT(modify_rmp_in, call->in, ctx);
-	uint32_t rmpn = (uint32_t)CX_GET(modify_rmp_in, call->in, rmpn);
 	uint64_t to = CX_GET(rmpc, ctx, state);
-	enum cx_status st = cx_call_plain(call);
-	struct cx_rmp *rmp = NULL;
+	enum cx_status st;
+	struct cx_rmp *rmp =
+		(struct cx_rmp *)CX_ABOUT(call, CX_RMP, modify_rmp_in, rmpn, &st);
 
-	if (st == CX_ST_OK)
-		rmp = (struct cx_rmp *)cx_call_obj(call, CX_RMP, rmpn,
-						   "modify_rmp_in.rmpn", &st);
-	if (rmp && CX_GET(rmp_bitmask, CX_AT(modify_rmp_in, call->in, bitmask), lwm))
+	if (!rmp)
+		return st;
+	if (CX_GET(rmp_bitmask, CX_AT(modify_rmp_in, call->in, bitmask), lwm))
 		st = cx_refuse(call, CX_ST_BAD_PARAM, "rmp_bitmask.lwm",
 			       "the limit event is not modelled");
 	if (st == CX_ST_OK)
@@ -106,14 +105,11 @@ enum cx_status cx_modify_rmp(struct cx_call *call)
 
 enum cx_status cx_query_rmp(struct cx_call *call)
 {
-	uint32_t rmpn = (uint32_t)CX_GET(query_rmp_in, call->in, rmpn);
 	uint8_t *ctx = CX_AT(query_rmp_out, call->out, rmp_context);
-	enum cx_status st = cx_call_plain(call);
-	struct cx_rmp *rmp = NULL;
+	enum cx_status st;
+	struct cx_rmp *rmp =
+		(struct cx_rmp *)CX_ABOUT(call, CX_RMP, query_rmp_in, rmpn, &st);
 
-	if (st == CX_ST_OK)
-		rmp = (struct cx_rmp *)cx_call_obj(call, CX_RMP, rmpn,
-						   "query_rmp_in.rmpn", &st);
 	if (!rmp)
 		return st;
 	memcpy(ctx, rmp->ctx, sizeof(rmp->ctx));
@@ -124,15 +120,13 @@ enum cx_status cx_query_rmp(struct cx_call *call)
 
 enum cx_status cx_destroy_rmp(struct cx_call *call)
 {
-	uint32_t rmpn = (uint32_t)CX_GET(destroy_rmp_in, call->in, rmpn);
-	enum cx_status st = cx_call_plain(call);
-	struct cx_rmp *rmp = NULL;
+	enum cx_status st;
+	struct cx_rmp *rmp =
+		(struct cx_rmp *)CX_ABOUT(call, CX_RMP, destroy_rmp_in, rmpn, &st);
 
-	if (st == CX_ST_OK)
-		rmp = (struct cx_rmp *)cx_call_obj(call, CX_RMP, rmpn,
-						   "destroy_rmp_in.rmpn", &st);
-	if (rmp)
-		st = cx_call_unused(call, &rmp->obj, "destroy_rmp_in.rmpn");
+	if (!rmp)
+		return st;
+	st = cx_call_unused(call, &rmp->obj, "destroy_rmp_in.rmpn");
 	if (st != CX_ST_OK)
 		return st;
 	cx_wq_unuse(call->dev, &rmp->wq);

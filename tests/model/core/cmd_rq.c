@@ -240,18 +240,15 @@ static void change_fields(struct cx_rq *rq, const uint8_t *ctx, uint64_t mask,
 enum cx_status cx_modify_rq(struct cx_call *call)
 {
 	const uint8_t *ctx = CX_AT(modify_rq_in, call->in, ctx);
-	uint32_t rqn = (uint32_t)CX_GET(modify_rq_in, call->in, rqn);
 	uint64_t mask = CX_GET(modify_rq_in, call->in, modify_bitmask);
 	uint64_t to = CX_GET(rqc, ctx, state);
-	enum cx_status st = cx_call_plain(call);
+	enum cx_status st;
+	struct cx_rq *rq = (struct cx_rq *)CX_ABOUT(call, CX_RQ, modify_rq_in, rqn, &st);
 	struct cx_qcounter *counter = NULL;
-	struct cx_rq *rq = NULL;
 
-	if (st == CX_ST_OK)
-		rq = (struct cx_rq *)cx_call_obj(call, CX_RQ, rqn, "modify_rq_in.rqn",
-						 &st);
-	if (rq)
-		st = check_modify(call, ctx, mask);
+	if (!rq)
+		return st;
+	st = check_modify(call, ctx, mask);
 	if (st == CX_ST_OK)
 		st = take_counter(call, ctx, &counter);
 	if (st == CX_ST_OK)
@@ -269,14 +266,10 @@ enum cx_status cx_modify_rq(struct cx_call *call)
 
 enum cx_status cx_query_rq(struct cx_call *call)
 {
-	uint32_t rqn = (uint32_t)CX_GET(query_rq_in, call->in, rqn);
 	uint8_t *ctx = CX_AT(query_rq_out, call->out, rq_context);
-	enum cx_status st = cx_call_plain(call);
-	struct cx_rq *rq = NULL;
+	enum cx_status st;
+	struct cx_rq *rq = (struct cx_rq *)CX_ABOUT(call, CX_RQ, query_rq_in, rqn, &st);
 
-	if (st == CX_ST_OK)
-		rq = (struct cx_rq *)cx_call_obj(call, CX_RQ, rqn, "query_rq_in.rqn",
-						 &st);
 	if (!rq)
 		return st;
 	memcpy(ctx, rq->ctx, sizeof(rq->ctx));
@@ -288,15 +281,12 @@ enum cx_status cx_query_rq(struct cx_call *call)
 
 enum cx_status cx_destroy_rq(struct cx_call *call)
 {
-	uint32_t rqn = (uint32_t)CX_GET(destroy_rq_in, call->in, rqn);
-	enum cx_status st = cx_call_plain(call);
-	struct cx_rq *rq = NULL;
+	enum cx_status st;
+	struct cx_rq *rq = (struct cx_rq *)CX_ABOUT(call, CX_RQ, destroy_rq_in, rqn, &st);
 
-	if (st == CX_ST_OK)
-		rq = (struct cx_rq *)cx_call_obj(call, CX_RQ, rqn, "destroy_rq_in.rqn",
-						 &st);
-	if (rq)
-		st = cx_call_unused(call, &rq->obj, "destroy_rq_in.rqn");
+	if (!rq)
+		return st;
+	st = cx_call_unused(call, &rq->obj, "destroy_rq_in.rqn");
 	if (st != CX_ST_OK)
 		return st;
 	cx_unuse(&rq->cq->obj);

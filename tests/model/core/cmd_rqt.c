@@ -159,15 +159,13 @@ static enum cx_status replace_list(struct cx_call *call, struct cx_rqt *rqt, uin
 enum cx_status cx_modify_rqt(struct cx_call *call)
 {
 	const uint8_t *ctx = CX_AT(modify_rqt_in, call->in, ctx);
-	uint32_t rqtn = (uint32_t)CX_GET(modify_rqt_in, call->in, rqtn);
-	enum cx_status st = cx_call_plain(call);
-	struct cx_rqt *rqt = NULL;
+	enum cx_status st;
+	struct cx_rqt *rqt =
+		(struct cx_rqt *)CX_ABOUT(call, CX_RQT, modify_rqt_in, rqtn, &st);
 
-	if (st == CX_ST_OK)
-		rqt = (struct cx_rqt *)cx_call_obj(call, CX_RQT, rqtn,
-						   "modify_rqt_in.rqtn", &st);
-	if (rqt)
-		st = check_modify(call, ctx, rqt);
+	if (!rqt)
+		return st;
+	st = check_modify(call, ctx, rqt);
 	if (st == CX_ST_OK)
 		st = replace_list(call, rqt,
 				  (uint32_t)CX_GET(rqtc, ctx, rqt_actual_size));
@@ -178,15 +176,12 @@ enum cx_status cx_modify_rqt(struct cx_call *call)
 
 enum cx_status cx_query_rqt(struct cx_call *call)
 {
-	uint32_t rqtn = (uint32_t)CX_GET(query_rqt_in, call->in, rqtn);
 	uint8_t *ctx = CX_AT(query_rqt_out, call->out, rqt_context);
 	uint8_t *list = call->out + CX_BYTES(query_rqt_out);
-	enum cx_status st = cx_call_plain(call);
-	struct cx_rqt *rqt = NULL;
+	enum cx_status st;
+	struct cx_rqt *rqt =
+		(struct cx_rqt *)CX_ABOUT(call, CX_RQT, query_rqt_in, rqtn, &st);
 
-	if (st == CX_ST_OK)
-		rqt = (struct cx_rqt *)cx_call_obj(call, CX_RQT, rqtn,
-						   "query_rqt_in.rqtn", &st);
 	if (!rqt)
 		return st;
 	if ((call->out_len - CX_BYTES(query_rqt_out)) / CX_BYTES(rq_num) < rqt->n)
@@ -202,15 +197,13 @@ enum cx_status cx_query_rqt(struct cx_call *call)
 
 enum cx_status cx_destroy_rqt(struct cx_call *call)
 {
-	uint32_t rqtn = (uint32_t)CX_GET(destroy_rqt_in, call->in, rqtn);
-	enum cx_status st = cx_call_plain(call);
-	struct cx_rqt *rqt = NULL;
+	enum cx_status st;
+	struct cx_rqt *rqt =
+		(struct cx_rqt *)CX_ABOUT(call, CX_RQT, destroy_rqt_in, rqtn, &st);
 
-	if (st == CX_ST_OK)
-		rqt = (struct cx_rqt *)cx_call_obj(call, CX_RQT, rqtn,
-						   "destroy_rqt_in.rqtn", &st);
-	if (rqt)
-		st = cx_call_unused(call, &rqt->obj, "destroy_rqt_in.rqtn");
+	if (!rqt)
+		return st;
+	st = cx_call_unused(call, &rqt->obj, "destroy_rqt_in.rqtn");
 	if (st != CX_ST_OK)
 		return st;
 	unuse_list(rqt);

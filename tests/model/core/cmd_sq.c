@@ -166,16 +166,13 @@ static void change_state(struct cx_dev *dev, struct cx_sq *sq, enum cx_q_state t
 enum cx_status cx_modify_sq(struct cx_call *call)
 {
 	const uint8_t *ctx = CX_AT(modify_sq_in, call->in, ctx);
-	uint32_t sqn = (uint32_t)CX_GET(modify_sq_in, call->in, sqn);
 	uint64_t to = CX_GET(sqc, ctx, state);
-	enum cx_status st = cx_call_plain(call);
-	struct cx_sq *sq = NULL;
+	enum cx_status st;
+	struct cx_sq *sq = (struct cx_sq *)CX_ABOUT(call, CX_SQ, modify_sq_in, sqn, &st);
 
-	if (st == CX_ST_OK)
-		sq = (struct cx_sq *)cx_call_obj(call, CX_SQ, sqn, "modify_sq_in.sqn",
-						 &st);
-	if (sq)
-		st = check_modify(call, ctx);
+	if (!sq)
+		return st;
+	st = check_modify(call, ctx);
 	if (st == CX_ST_OK)
 		st = cx_call_state(call, sq->state,
 				   CX_GET(modify_sq_in, call->in, sq_state), to,
@@ -189,14 +186,10 @@ enum cx_status cx_modify_sq(struct cx_call *call)
 
 enum cx_status cx_query_sq(struct cx_call *call)
 {
-	uint32_t sqn = (uint32_t)CX_GET(query_sq_in, call->in, sqn);
 	uint8_t *ctx = CX_AT(query_sq_out, call->out, sq_context);
-	enum cx_status st = cx_call_plain(call);
-	struct cx_sq *sq = NULL;
+	enum cx_status st;
+	struct cx_sq *sq = (struct cx_sq *)CX_ABOUT(call, CX_SQ, query_sq_in, sqn, &st);
 
-	if (st == CX_ST_OK)
-		sq = (struct cx_sq *)cx_call_obj(call, CX_SQ, sqn, "query_sq_in.sqn",
-						 &st);
 	if (!sq)
 		return st;
 	memcpy(ctx, sq->ctx, sizeof(sq->ctx));
@@ -207,15 +200,12 @@ enum cx_status cx_query_sq(struct cx_call *call)
 
 enum cx_status cx_destroy_sq(struct cx_call *call)
 {
-	uint32_t sqn = (uint32_t)CX_GET(destroy_sq_in, call->in, sqn);
-	enum cx_status st = cx_call_plain(call);
-	struct cx_sq *sq = NULL;
+	enum cx_status st;
+	struct cx_sq *sq = (struct cx_sq *)CX_ABOUT(call, CX_SQ, destroy_sq_in, sqn, &st);
 
-	if (st == CX_ST_OK)
-		sq = (struct cx_sq *)cx_call_obj(call, CX_SQ, sqn, "destroy_sq_in.sqn",
-						 &st);
-	if (sq)
-		st = cx_call_unused(call, &sq->obj, "destroy_sq_in.sqn");
+	if (!sq)
+		return st;
+	st = cx_call_unused(call, &sq->obj, "destroy_sq_in.sqn");
 	if (st != CX_ST_OK)
 		return st;
 	cx_unuse(&sq->cq->obj);

@@ -68,18 +68,16 @@ static enum cx_status check_modify_tis(struct cx_call *call, const uint8_t *ctx)
 static enum cx_status modify_tis(struct cx_call *call)
 {
 	const uint8_t *ctx = CX_AT(modify_tis_in, call->in, ctx);
-	uint32_t tisn = (uint32_t)CX_GET(modify_tis_in, call->in, tisn);
-	enum cx_status st = cx_call_plain(call);
-	struct cx_tis *tis = NULL;
+	enum cx_status st;
+	struct cx_tis *tis =
+		(struct cx_tis *)CX_ABOUT(call, CX_TIS, modify_tis_in, tisn, &st);
 
-	if (st == CX_ST_OK && !cx_cap(call->dev, "hca.modify_tis"))
+	if (!tis)
+		return st;
+	if (!cx_cap(call->dev, "hca.modify_tis"))
 		return cx_refuse(call, CX_ST_BAD_PARAM, "opcode",
 				 "capability hca.modify_tis is 0");
-	if (st == CX_ST_OK)
-		tis = (struct cx_tis *)cx_call_obj(call, CX_TIS, tisn,
-						   "modify_tis_in.tisn", &st);
-	if (tis)
-		st = check_modify_tis(call, ctx);
+	st = check_modify_tis(call, ctx);
 	if (st == CX_ST_OK)
 		CX_SET(tisc, tis->ctx, prio, CX_GET(tisc, ctx, prio));
 	return st;
@@ -87,30 +85,25 @@ static enum cx_status modify_tis(struct cx_call *call)
 
 static enum cx_status query_tis(struct cx_call *call)
 {
-	uint32_t tisn = (uint32_t)CX_GET(query_tis_in, call->in, tisn);
-	enum cx_status st = cx_call_plain(call);
-	struct cx_tis *tis = NULL;
+	enum cx_status st;
+	struct cx_tis *tis =
+		(struct cx_tis *)CX_ABOUT(call, CX_TIS, query_tis_in, tisn, &st);
 
-	if (st == CX_ST_OK)
-		tis = (struct cx_tis *)cx_call_obj(call, CX_TIS, tisn,
-						   "query_tis_in.tisn", &st);
-	if (tis)
-		memcpy(CX_AT(query_tis_out, call->out, tis_context), tis->ctx,
-		       sizeof(tis->ctx));
-	return st;
+	if (!tis)
+		return st;
+	memcpy(CX_AT(query_tis_out, call->out, tis_context), tis->ctx, sizeof(tis->ctx));
+	return CX_ST_OK;
 }
 
 static enum cx_status destroy_tis(struct cx_call *call)
 {
-	uint32_t tisn = (uint32_t)CX_GET(destroy_tis_in, call->in, tisn);
-	enum cx_status st = cx_call_plain(call);
-	struct cx_tis *tis = NULL;
+	enum cx_status st;
+	struct cx_tis *tis =
+		(struct cx_tis *)CX_ABOUT(call, CX_TIS, destroy_tis_in, tisn, &st);
 
-	if (st == CX_ST_OK)
-		tis = (struct cx_tis *)cx_call_obj(call, CX_TIS, tisn,
-						   "destroy_tis_in.tisn", &st);
-	if (tis)
-		st = cx_call_unused(call, &tis->obj, "destroy_tis_in.tisn");
+	if (!tis)
+		return st;
+	st = cx_call_unused(call, &tis->obj, "destroy_tis_in.tisn");
 	if (st != CX_ST_OK)
 		return st;
 	cx_unuse(&tis->td->obj);
@@ -376,17 +369,15 @@ static enum cx_status modify_tir(struct cx_call *call)
 		.table = CX_GET(modify_tir_bitmask, mask, indirect_table),
 		.self_lb = CX_GET(modify_tir_bitmask, mask, self_lb_en),
 	};
-	uint32_t tirn = (uint32_t)CX_GET(modify_tir_in, call->in, tirn);
 	uint32_t rqtn = (uint32_t)CX_GET(tirc, ctx, indirect_table);
-	enum cx_status st = cx_call_plain(call);
-	struct cx_tir *tir = NULL;
+	enum cx_status st;
+	struct cx_tir *tir =
+		(struct cx_tir *)CX_ABOUT(call, CX_TIR, modify_tir_in, tirn, &st);
 	struct cx_obj *rqt = NULL;
 
-	if (st == CX_ST_OK)
-		tir = (struct cx_tir *)cx_call_obj(call, CX_TIR, tirn,
-						   "modify_tir_in.tirn", &st);
-	if (tir)
-		st = check_modify(call, ctx, tir, &sel);
+	if (!tir)
+		return st;
+	st = check_modify(call, ctx, tir, &sel);
 	if (st == CX_ST_OK && sel.table)
 		rqt = cx_call_obj(call, CX_RQT, rqtn, "tirc.indirect_table", &st);
 	if (st == CX_ST_OK)
@@ -398,30 +389,25 @@ static enum cx_status modify_tir(struct cx_call *call)
 
 static enum cx_status query_tir(struct cx_call *call)
 {
-	uint32_t tirn = (uint32_t)CX_GET(query_tir_in, call->in, tirn);
-	enum cx_status st = cx_call_plain(call);
-	struct cx_tir *tir = NULL;
+	enum cx_status st;
+	struct cx_tir *tir =
+		(struct cx_tir *)CX_ABOUT(call, CX_TIR, query_tir_in, tirn, &st);
 
-	if (st == CX_ST_OK)
-		tir = (struct cx_tir *)cx_call_obj(call, CX_TIR, tirn,
-						   "query_tir_in.tirn", &st);
-	if (tir)
-		memcpy(CX_AT(query_tir_out, call->out, tir_context), tir->ctx,
-		       sizeof(tir->ctx));
-	return st;
+	if (!tir)
+		return st;
+	memcpy(CX_AT(query_tir_out, call->out, tir_context), tir->ctx, sizeof(tir->ctx));
+	return CX_ST_OK;
 }
 
 static enum cx_status destroy_tir(struct cx_call *call)
 {
-	uint32_t tirn = (uint32_t)CX_GET(destroy_tir_in, call->in, tirn);
-	enum cx_status st = cx_call_plain(call);
-	struct cx_tir *tir = NULL;
+	enum cx_status st;
+	struct cx_tir *tir =
+		(struct cx_tir *)CX_ABOUT(call, CX_TIR, destroy_tir_in, tirn, &st);
 
-	if (st == CX_ST_OK)
-		tir = (struct cx_tir *)cx_call_obj(call, CX_TIR, tirn,
-						   "destroy_tir_in.tirn", &st);
-	if (tir)
-		st = cx_call_unused(call, &tir->obj, "destroy_tir_in.tirn");
+	if (!tir)
+		return st;
+	st = cx_call_unused(call, &tir->obj, "destroy_tir_in.tirn");
 	if (st != CX_ST_OK)
 		return st;
 	if (tir->td)

@@ -380,9 +380,12 @@ DESTROY(destroy_uctx, CX_PACK(0x50, 16), D_CREATE_UCTX)
 
 /* clang-format off */
 #define IN(s) &cx_layout_##s
-#define PLAIN(op, s, build) { #s, op, IN(s##_in), build, 0, 0, 0, 0, false }
-#define MAKE(op, s, build, undo) { #s, op, IN(s##_in), build, 0, AT48, undo, AT48, false }
-#define ABOUT(op, s, build) { #s, op, IN(s##_in), build, AT48, 0, 0, 0, false }
+#define PLAIN(op, s, build) { #s, IN(s##_in), build, 0, 0, 0, 0, op, false }
+#define MAKE(op, s, build, undo) MAKE_AT(op, s, build, undo, AT48, AT48)
+#define MAKE_AT(op, s, build, undo, made, undo_num) \
+	{ #s, IN(s##_in), build, 0, made, undo_num, undo, op, false }
+#define ABOUT(op, s, build) ABOUT_AT(op, s, build, AT48)
+#define ABOUT_AT(op, s, build, num) { #s, IN(s##_in), build, num, 0, 0, 0, op, false }
 
 const struct rig_row rig_rows[] = {
 	PLAIN(D_QUERY_HCA_CAP, query_hca_cap, b_caps),
@@ -393,12 +396,12 @@ const struct rig_row rig_rows[] = {
 	PLAIN(0x754, query_nic_vport_context, b_big),
 	PLAIN(0x770, query_vport_counter, b_big),
 	PLAIN(D_NOP, nop, b_plain),
-	{ "access_register", 0xb0c, IN(access_register_in), b_register, 0, 0, 0, 0, false },
-	{ "access_reg", 0x805, IN(access_register_in), b_register, 0, 0, 0, 0, true },
-	{ "create_uctx", D_CREATE_UCTX, IN(create_uctx_in), b_plain, 0, CX_PACK(0x50, 16),
-	  D_DESTROY_UCTX, CX_PACK(0x50, 16), true },
-	{ "destroy_uctx", D_DESTROY_UCTX, IN(destroy_uctx_in), b_destroy_uctx,
-	  CX_PACK(0x50, 16), 0, 0, 0, true },
+	PLAIN(0xb0c, access_register, b_register),
+	{ "access_reg", IN(access_register_in), b_register, 0, 0, 0, 0, 0x805, true },
+	{ "create_uctx", IN(create_uctx_in), b_plain, 0, CX_PACK(0x50, 16),
+	  CX_PACK(0x50, 16), D_DESTROY_UCTX, D_CREATE_UCTX, true },
+	{ "destroy_uctx", IN(destroy_uctx_in), b_destroy_uctx, CX_PACK(0x50, 16), 0, 0, 0,
+	  D_DESTROY_UCTX, true },
 	MAKE(D_ALLOC_UAR, alloc_uar, b_plain, D_DEALLOC_UAR),
 	ABOUT(D_DEALLOC_UAR, dealloc_uar, b_dealloc_uar),
 	MAKE(D_ALLOC_PD, alloc_pd, b_plain, D_DEALLOC_PD),
@@ -436,19 +439,16 @@ const struct rig_row rig_rows[] = {
 	ABOUT(D_MODIFY_RQT, modify_rqt, b_modify_rqt),
 	ABOUT(D_QUERY_RQT, query_rqt, b_query_rqt),
 	ABOUT(D_DESTROY_RQT, destroy_rqt, b_destroy_rqt),
-	{ "alloc_q_counter", D_ALLOC_Q_COUNTER, IN(alloc_q_counter_in), b_plain, 0, AT58,
-	  D_DEALLOC_Q_COUNTER, AT58, false },
-	{ "query_q_counter", D_QUERY_Q_COUNTER, IN(query_q_counter_in), b_query_q_counter,
-	  CX_query_q_counter_in__counter_set_id, 0, 0, 0, false },
-	{ "dealloc_q_counter", D_DEALLOC_Q_COUNTER, IN(dealloc_q_counter_in),
-	  b_dealloc_q_counter, AT58, 0, 0, 0, false },
-	{ "alloc_flow_counter", D_ALLOC_FLOW_COUNTER, IN(alloc_flow_counter_in), b_flow_counter,
-	  0, AT40, D_DEALLOC_FLOW_COUNTER, AT40, false },
-	{ "query_flow_counter", D_QUERY_FLOW_COUNTER, IN(query_flow_counter_in),
-	  b_query_flow_counter, CX_query_flow_counter_in__flow_counter_id, 0, 0, 0, false },
-	{ "dealloc_flow_counter", D_DEALLOC_FLOW_COUNTER, IN(dealloc_flow_counter_in),
-	  b_dealloc_flow_counter, AT40, 0, 0, 0, false },
-	{ NULL, 0, NULL, NULL, 0, 0, 0, 0, false },
+	MAKE_AT(D_ALLOC_Q_COUNTER, alloc_q_counter, b_plain, D_DEALLOC_Q_COUNTER, AT58, AT58),
+	ABOUT_AT(D_QUERY_Q_COUNTER, query_q_counter, b_query_q_counter,
+		 CX_query_q_counter_in__counter_set_id),
+	ABOUT_AT(D_DEALLOC_Q_COUNTER, dealloc_q_counter, b_dealloc_q_counter, AT58),
+	MAKE_AT(D_ALLOC_FLOW_COUNTER, alloc_flow_counter, b_flow_counter,
+		D_DEALLOC_FLOW_COUNTER, AT40, AT40),
+	ABOUT_AT(D_QUERY_FLOW_COUNTER, query_flow_counter, b_query_flow_counter,
+		 CX_query_flow_counter_in__flow_counter_id),
+	ABOUT_AT(D_DEALLOC_FLOW_COUNTER, dealloc_flow_counter, b_dealloc_flow_counter, AT40),
+	{ NULL, NULL, NULL, 0, 0, 0, 0, 0, false },
 };
 /* clang-format on */
 

@@ -36,14 +36,14 @@ enum cx_status rig_cmd(struct rig *r, struct mailbox *m); /* the opcode is set h
 
 struct rig_row {
 	const char *name;
-	uint16_t opcode;
 	const struct cx_layout *in;
 	void (*build)(struct rig *r, struct mailbox *m);
 	cx_field num;	   /* in @in: the object it is about; 0 = none */
 	cx_field made;	   /* in the answer: the object it made; 0 = none */
-	uint16_t undo;	   /* opcode that destroys it */
-	cx_field undo_num; /* where its number goes there */
-	bool kernel;	   /* uid 0 only */
+	cx_field undo_num; /* where its number goes in the command that destroys it */
+	uint16_t undo;	   /* that command */
+	uint16_t opcode;
+	bool kernel; /* uid 0 only */
 };
 extern const struct rig_row rig_rows[]; /* ended by name NULL */
 const struct rig_row *rig_row(uint16_t opcode);

@@ -377,7 +377,7 @@ static void test_strides_without_the_wider_range(void **state)
 static void test_limit_of_objects(void **state)
 {
 	struct direct *d = d_open((const char *[]){ "hca.log_max_pd=2", NULL });
-	uint32_t pd;
+	uint32_t pd = 0;
 
 	(void)state;
 	while (cx_obj_count(d->dev, CX_PD) < 4)

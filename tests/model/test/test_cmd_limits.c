@@ -14,8 +14,6 @@ extern void *__libc_calloc(size_t n, size_t size);
 extern void *__libc_realloc(void *p, size_t size);
 extern void *__interceptor_calloc(size_t n, size_t size) __attribute__((weak));
 extern void *__interceptor_realloc(void *p, size_t size) __attribute__((weak));
-void *calloc(size_t n, size_t size);
-void *reallocarray(void *p, size_t n, size_t size);
 
 static unsigned fail_at; /* 0 = never */
 static bool failed;
