@@ -201,6 +201,10 @@ static void drain_tx(struct wire *w, const void *data, uint32_t len)
 	w->tx_frames++;
 	if (lead->conf.mode == DRAIN_TX)
 		lead->offered += lead->state == DRAIN_SETTLE;
+	else if (lead->state != DRAIN_SETTLE || (!lead->in_round && !lead->round))
+		return; /* a probe */
+	else if (!lead->in_round)
+		lead->duplicate++; /* every frame of the round was back already */
 	else if (set >= 0 && set < MODEL_PORTS && drain_port[set])
 		judge(drain_port[set], data, len);
 	else
@@ -241,6 +245,23 @@ static void begin_rounds(struct drain *d)
 		fail(d, what);
 		return;
 	}
+	d->wait_tsc = drain_tsc();
+	drain_probe(d);
+	d->state = DRAIN_PROBE;
+}
+
+/* The first may come before the program's rules: another one every tenth of a second. */
+static void await_probe(struct drain *d)
+{
+	double waited_ns = (double)(drain_tsc() - d->wait_tsc) / drain_tsc_per_ns();
+
+	if (!drain_probe_taken(d)) {
+		if (waited_ns > 30e9)
+			fail(d, "the program takes no frame within 30 s");
+		else if (waited_ns > 1e8 * d->probes)
+			drain_probe(d);
+		return;
+	}
 	d->doorbells0 = doorbells();
 	d->wait_tsc = drain_tsc();
 	d->state = DRAIN_SETTLE;
@@ -271,6 +292,9 @@ static unsigned drain_poll(struct wire *w, unsigned budget)
 		if (drain_queues_ready(d))
 			begin_rounds(d);
 		return 1;
+	case DRAIN_PROBE:
+		await_probe(d);
+		return 1;
 	case DRAIN_SETTLE:
 		settle(d);
 		return 1;
@@ -297,7 +321,7 @@ static int series(char *to, size_t size, const char *name, struct drain_series *
 
 static int drain_stat(struct drain *d, char *reply, size_t size)
 {
-	static const char *const state[] = { "idle", "wait_queues", "running", "done", "failed" };
+	static const char *const state[] = { "idle", "wait_queues", "probe", "running", "done", "failed" };
 	uint64_t good = 0, bad = 0, dup = 0, offered = 0, foreign = 0;
 	size_t at = 0;
 

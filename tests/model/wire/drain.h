@@ -2,6 +2,7 @@
  *
  * Seen from the device, with nothing added to the program. One round:
  *
+ *   probe    (once) a frame goes through: the program is at work
  *   settle   the program has given its buffers back: receive doorbell records rest
  *   place    n frames go in by the ordinary receive path; of the completions, the
  *            first owner byte of each queue is withheld
@@ -28,7 +29,7 @@
 
 enum drain_mode { DRAIN_FWD, DRAIN_RX, DRAIN_TX };
 enum drain_temp { DRAIN_LOCAL, DRAIN_DRAM, DRAIN_REMOTE };
-enum drain_state { DRAIN_IDLE, DRAIN_WAIT_QUEUES, DRAIN_SETTLE, DRAIN_DONE, DRAIN_FAILED };
+enum drain_state { DRAIN_IDLE, DRAIN_WAIT_QUEUES, DRAIN_PROBE, DRAIN_SETTLE, DRAIN_DONE, DRAIN_FAILED };
 enum { DRAIN_QUEUES = 16 };
 
 struct drain_conf {
@@ -71,6 +72,9 @@ struct drain {
 	uint32_t round_base;	/* number of the first frame of this round */
 	uint64_t settle_sum;	/* what the doorbell records added up to, and since when */
 	uint64_t settle_tsc, wait_tsc;
+	uint32_t probe_sum;	/* of what a probe moves, before the first */
+	uint32_t probes;	/* sent */
+	bool in_round;
 	double expect_tsc;	/* expected length of a round */
 	double recent[64];	/* ns per packet of late rounds */
 	uint32_t n_recent;
@@ -90,6 +94,10 @@ extern struct drain *drain_port[MODEL_PORTS]; /* by port index, NULL = other wir
 
 /* drain_round.c */
 bool drain_queues_ready(const struct drain *lead);
+/* One frame goes in on each port ... */
+void drain_probe(struct drain *lead);
+/* ... and when it is taken, the program is at work. */
+bool drain_probe_taken(const struct drain *lead);
 bool drain_settled(struct drain *lead); /* starts its own clock; true once at rest */
 void drain_run_round(struct drain *lead);
 

@@ -92,6 +92,39 @@ bool drain_settled(struct drain *lead)
 	return now - lead->settle_tsc > (uint64_t)(lead->conf.settle_us * per_us);
 }
 
+/* What moves when the program takes a frame: consumer indexes of its receive completions. */
+static uint32_t taken(void)
+{
+	struct queues q;
+	uint32_t sum = 0;
+
+	collect(CX_RQ, &q);
+	for (unsigned i = 0; i < q.n; i++)
+		sum += record(q.v[i].cq_dbrec) & CI_MASK;
+	return sum;
+}
+
+void drain_probe(struct drain *lead)
+{
+	uint8_t frame[FRAMES_LEN_MAX];
+
+	if (!lead->probes++)
+		lead->probe_sum = taken();
+	for (unsigned p = 0; p < MODEL_PORTS; p++) {
+		struct drain *d = drain_port[p];
+
+		if (!d)
+			continue;
+		cx_rx(d->wire.port->dev, frame, frames_build(d->frames, d->next, frame));
+		cx_flush(d->wire.port->dev);
+	}
+}
+
+bool drain_probe_taken(const struct drain *lead)
+{
+	return lead->conf.mode == DRAIN_TX || taken() != lead->probe_sum;
+}
+
 /* ---- place ---- */
 
 static uint32_t place_port(struct drain *d, uint32_t n)
@@ -391,6 +424,7 @@ void drain_run_round(struct drain *lead)
 	double per_ns = drain_tsc_per_ns();
 	uint64_t sent = lead->offered, look;
 
+	lead->in_round = true;
 	begin(lead, r);
 	if (lead->conf.mode == DRAIN_TX)
 		r->placed = (uint32_t)(lead->offered - sent);
@@ -412,6 +446,7 @@ void drain_run_round(struct drain *lead)
 	if (lead->conf.mode != DRAIN_TX)
 		for_ports(drain_device);
 	judge_frames(lead, r);
+	lead->in_round = false;
 	lead->round++;
 	lead->settle_tsc = 0;
 }
