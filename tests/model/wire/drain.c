@@ -184,6 +184,8 @@ static void judge(struct drain *d, const uint8_t *data, uint32_t len)
 	case FRAMES_GOOD:
 		break;
 	}
+	if (n < d->probes)
+		return;
 	n -= d->round_base;
 	if (n >= d->conf.n || d->seen[n]) {
 		d->duplicate++;
@@ -201,10 +203,6 @@ static void drain_tx(struct wire *w, const void *data, uint32_t len)
 	w->tx_frames++;
 	if (lead->conf.mode == DRAIN_TX)
 		lead->offered += lead->state == DRAIN_SETTLE;
-	else if (lead->state != DRAIN_SETTLE || (!lead->in_round && !lead->round))
-		return; /* a probe */
-	else if (!lead->in_round)
-		lead->duplicate++; /* every frame of the round was back already */
 	else if (set >= 0 && set < MODEL_PORTS && drain_port[set])
 		judge(drain_port[set], data, len);
 	else
@@ -258,7 +256,7 @@ static void await_probe(struct drain *d)
 	if (!drain_probe_taken(d)) {
 		if (waited_ns > 30e9)
 			fail(d, "the program takes no frame within 30 s");
-		else if (waited_ns > 1e8 * d->probes)
+		else if (waited_ns > 1e8 * d->next)
 			drain_probe(d);
 		return;
 	}

@@ -73,8 +73,7 @@ struct drain {
 	uint64_t settle_sum;	/* what the doorbell records added up to, and since when */
 	uint64_t settle_tsc, wait_tsc;
 	uint32_t probe_sum;	/* of what a probe moves, before the first */
-	uint32_t probes;	/* sent */
-	bool in_round;
+	uint32_t probes;	/* sent by this port: frames 0 .. probes - 1 */
 	double expect_tsc;	/* expected length of a round */
 	double recent[64];	/* ns per packet of late rounds */
 	uint32_t n_recent;

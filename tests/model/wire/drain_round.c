@@ -108,7 +108,7 @@ void drain_probe(struct drain *lead)
 {
 	uint8_t frame[FRAMES_LEN_MAX];
 
-	if (!lead->probes++)
+	if (!lead->probes)
 		lead->probe_sum = taken();
 	for (unsigned p = 0; p < MODEL_PORTS; p++) {
 		struct drain *d = drain_port[p];
@@ -117,6 +117,7 @@ void drain_probe(struct drain *lead)
 			continue;
 		cx_rx(d->wire.port->dev, frame, frames_build(d->frames, d->next, frame));
 		cx_flush(d->wire.port->dev);
+		d->probes = ++d->next;
 	}
 }
 
@@ -424,7 +425,6 @@ void drain_run_round(struct drain *lead)
 	double per_ns = drain_tsc_per_ns();
 	uint64_t sent = lead->offered, look;
 
-	lead->in_round = true;
 	begin(lead, r);
 	if (lead->conf.mode == DRAIN_TX)
 		r->placed = (uint32_t)(lead->offered - sent);
@@ -446,7 +446,6 @@ void drain_run_round(struct drain *lead)
 	if (lead->conf.mode != DRAIN_TX)
 		for_ports(drain_device);
 	judge_frames(lead, r);
-	lead->in_round = false;
 	lead->round++;
 	lead->settle_tsc = 0;
 }
