@@ -91,9 +91,13 @@ router_answers()
 	[ "$(fwdctl status 2>/dev/null | value_of state)" = forwarding ] || ! kill -0 "$fwd_pid" 2>/dev/null
 }
 
+# A sanitizer's runtime must come before the preloaded library.
+asan=$(ldd "$FWD_BIN/daemon/mlx5fwd" | awk '/libasan/ { print $3 }')
+
 router_launch() # ARGS...
 {
-	"$MODEL_BIN/cxrun" -d "$cx_dir" --netns r -- "$FWD_BIN/daemon/mlx5fwd" -c "$conf" "$@" \
+	"$MODEL_BIN/cxrun" -d "$cx_dir" ${asan:+--preload "$asan"} --netns r -- \
+		"$FWD_BIN/daemon/mlx5fwd" -c "$conf" "$@" \
 		>>"$fwd_log" 2>&1 &
 	fwd_pid=$!
 }

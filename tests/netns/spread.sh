@@ -20,6 +20,8 @@ for port in range(20000, 20200):
 PY
 }
 
+received() { [ "$(port_count eth0 received)" -ge "$1" ]; }
+
 hosts_up
 config 'workers = 2'
 router_start
@@ -32,7 +34,7 @@ for family in 4 6; do
 	settled_count eth0 received >/dev/null
 	w0=$(worker_count 0) w1=$(worker_count 1) before=$(settled_count eth0 received)
 	flows $family $to
-	wait_for 10 'all are received' [ "$(settled_count eth0 received)" -ge $((before + 2000)) ]
+	wait_for 20 'all are received' received $((before + 2000))
 	w0=$(($(worker_count 0) - w0)) w1=$(($(worker_count 1) - w1))
 	at_least "IPv$family: worker 0's share of 2000" $w0 600
 	at_least "IPv$family: worker 1's share of 2000" $w1 600
