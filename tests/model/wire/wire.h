@@ -60,8 +60,8 @@ struct wire { /* first member of every kind */
 /* cxmodel/ports.c: link = wire's carrier and netdev set up and not forced down. Lock held. */
 void port_link_update(struct model_port *port);
 
-extern const struct wire_class wire_veth, wire_pcap, wire_pair, wire_loop, wire_none, wire_gen,
-	wire_drain;
+extern const struct wire_class wire_veth, wire_pcap, wire_pair, wire_loop, wire_none,
+	wire_gen, wire_drain;
 
 /* "veth:veth0@hostA" -> class and argument; a bare "veth0" means veth. */
 int wire_open(struct model_port *port, const char *spec, char *why, size_t why_size,
@@ -74,8 +74,8 @@ const struct wire_class *wire_class_nth(unsigned n);
  * The model owns the descriptor, so the netdev outlives every client. */
 struct tap;
 struct tap_conf {
-	const char *name;    /* "eth0" */
-	const char *netns;   /* NULL = the caller's */
+	const char *name;  /* "eth0" */
+	const char *netns; /* NULL = the caller's */
 	uint8_t mac[6];
 	uint16_t mtu;
 };
