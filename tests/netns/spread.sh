@@ -5,11 +5,12 @@
 
 worker_count() { fwdctl worker show | awk -v w="$1" '$2 == w { print $6 }'; }
 
-# 200 flows of 10 packets each, from as many source ports.
+# 200 flows of 10 packets each, from as many source ports, a little apart: a burst of all of them
+# may outrun two workers that share their cores with everything else here.
 flows() # FAMILY ADDRESS
 {
 	in_a python3 - "$1" "$2" <<'PY'
-import socket, sys
+import socket, sys, time
 family = socket.AF_INET6 if sys.argv[1] == '6' else socket.AF_INET
 for port in range(20000, 20200):
     s = socket.socket(family, socket.SOCK_DGRAM)
@@ -17,6 +18,7 @@ for port in range(20000, 20200):
     for _ in range(10):
         s.sendto(b'x' * 30, (sys.argv[2], 9))
     s.close()
+    time.sleep(0.001)
 PY
 }
 
