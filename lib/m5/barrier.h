@@ -13,14 +13,14 @@
 #if defined(__x86_64__)
 /* Loads are not reordered with loads, nor stores with stores, on write-back memory. */
 #define m5_rmb_completion() __asm__ volatile("" : : : "memory")
-#define m5_wmb_entries() __asm__ volatile("" : : : "memory")
-#define m5_wmb_doorbell() __asm__ volatile("sfence" : : : "memory")
-#define m5_wmb_consumed() __asm__ volatile("" : : : "memory")
+#define m5_wmb_entries()    __asm__ volatile("" : : : "memory")
+#define m5_wmb_doorbell()   __asm__ volatile("sfence" : : : "memory")
+#define m5_wmb_consumed()   __asm__ volatile("" : : : "memory")
 #elif defined(__aarch64__)
 #define m5_rmb_completion() __asm__ volatile("dmb oshld" : : : "memory")
-#define m5_wmb_entries() __asm__ volatile("dmb oshst" : : : "memory")
-#define m5_wmb_doorbell() __asm__ volatile("dsb st" : : : "memory")
-#define m5_wmb_consumed() __asm__ volatile("dmb osh" : : : "memory")
+#define m5_wmb_entries()    __asm__ volatile("dmb oshst" : : : "memory")
+#define m5_wmb_doorbell()   __asm__ volatile("dsb st" : : : "memory")
+#define m5_wmb_consumed()   __asm__ volatile("dmb osh" : : : "memory")
 #else
 #error "m5/barrier.h: say here what orders memory against a device on this architecture"
 #endif

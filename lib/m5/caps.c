@@ -2,21 +2,30 @@
 
 #include <string.h>
 
+#include "../prm/ctx.h"
 #include "inside.h"
 
-static int query(struct m5_dev *dev, enum prm_cap_group group, uint32_t *out, struct err *err)
+static int query(struct m5_dev *dev, enum prm_cap_group group, uint32_t *out,
+		 struct err *err)
 {
 	uint32_t in[PRM_CAP_IN_BYTES / 4] = { 0 };
 
 	prm_set(in, PRM_IN_OPCODE, PRM_QUERY_HCA_CAP);
 	prm_set(in, PRM_IN_OP_MOD, PRM_CAP_OP_MOD((unsigned)group));
-	return m5_devx_command(dev, "QUERY_HCA_CAP", in, sizeof(in), out, PRM_CAP_OUT_BYTES, err);
+	return m5_devx_command(dev, "QUERY_HCA_CAP", in, sizeof(in), out,
+			       PRM_CAP_OUT_BYTES, err);
+}
+
+/* The format that a queue may always ask for. A card that has no free-running clock refuses that
+ * word; DEFAULT is whatever it has. Source: DPDK mlx5_prm.h, mlx5_ts_format_conv. */
+static uint8_t ts_format(const void *cap, struct prm_field which)
+{
+	return prm_get(cap, which) == PRM_TS_CAP_FREE_RUNNING ? PRM_TS_FREE_RUNNING
+							      : PRM_TS_DEFAULT;
 }
 
 static void read_general(struct m5_caps *c, const void *cap)
 {
-	unsigned ts = (unsigned)prm_get(cap, PRM_CAP_RQ_TS_FORMAT);
-
 	c->log_max_cq_size = (uint8_t)prm_get(cap, PRM_CAP_LOG_MAX_CQ_SIZE);
 	c->log_max_wq_size = (uint8_t)prm_get(cap, PRM_CAP_LOG_MAX_WQ_SIZE);
 	c->log_max_rqt_size = (uint8_t)prm_get(cap, PRM_CAP_LOG_MAX_RQT_SIZE);
@@ -24,7 +33,9 @@ static void read_general(struct m5_caps *c, const void *cap)
 	c->ext_stride_range = prm_get(cap, PRM_CAP_EXT_STRIDE_NUM_RANGE);
 	c->cqe_compression = prm_get(cap, PRM_CAP_CQE_COMP);
 	c->enhanced_cqe_compression = prm_get(cap, PRM_CAP_ENHANCED_CQE_COMP);
-	c->ts_real_time = ts == 1 || ts == 2;
+	c->ts_real_time = prm_get(cap, PRM_CAP_RQ_TS_FORMAT) != PRM_TS_CAP_FREE_RUNNING;
+	c->rq_ts_format = ts_format(cap, PRM_CAP_RQ_TS_FORMAT);
+	c->sq_ts_format = ts_format(cap, PRM_CAP_SQ_TS_FORMAT);
 	c->clock_khz = (uint32_t)prm_get(cap, PRM_CAP_DEVICE_KHZ);
 }
 
@@ -48,58 +59,106 @@ static void read_striding(struct m5_dev *dev)
 		c->striding_rq = false;
 		return;
 	}
-	c->log_min_stride_bytes = (uint8_t)dv.striding_rq_caps.min_single_stride_log_num_of_bytes;
-	c->log_max_stride_bytes = (uint8_t)dv.striding_rq_caps.max_single_stride_log_num_of_bytes;
-	c->log_min_strides = (uint8_t)dv.striding_rq_caps.min_single_wqe_log_num_of_strides;
-	c->log_max_strides = (uint8_t)dv.striding_rq_caps.max_single_wqe_log_num_of_strides;
+	c->log_min_stride_bytes =
+		(uint8_t)dv.striding_rq_caps.min_single_stride_log_num_of_bytes;
+	c->log_max_stride_bytes =
+		(uint8_t)dv.striding_rq_caps.max_single_stride_log_num_of_bytes;
+	c->log_min_strides =
+		(uint8_t)dv.striding_rq_caps.min_single_wqe_log_num_of_strides;
+	c->log_max_strides =
+		(uint8_t)dv.striding_rq_caps.max_single_wqe_log_num_of_strides;
 }
 
-/* Group GENERAL2 is younger than the striding queue; DPDK falls back to 16 KiB without it. */
-static uint8_t min_stride_wqe(struct m5_dev *dev, uint32_t *out)
+/* Group GENERAL2 is younger than the striding queue; without it, or with 0 there, it is 16 KiB.
+ * Source: DPDK mlx5_devx_cmds.c (hca_cap_2), mlx5_prm.h (MLX5_MPRQ_LOG_MIN_STRIDE_WQE_SIZE). */
+static uint8_t min_stride_wqe(struct m5_dev *dev, bool there, uint32_t *out)
 {
 	unsigned v = 0;
 
-	if (query(dev, PRM_CAP_GENERAL2, out, NULL) == 0)
-		v = (unsigned)prm_get(prm_at(out, PRM_CAP_AT), PRM_CAP_LOG_MIN_STRIDE_WQE);
+	if (there && query(dev, PRM_CAP_GENERAL2, out, NULL) == 0)
+		v = (unsigned)prm_get(prm_at(out, PRM_CAP_AT),
+				      PRM_CAP_LOG_MIN_STRIDE_WQE);
 	return v ? (uint8_t)v : 14;
 }
 
-static int require(const struct m5_caps *c, struct err *err)
+/* ---- without these nothing works ---- */
+
+static int require_general(const struct m5_caps *c, const void *cap, struct err *err)
+{
+	if (prm_get(cap, PRM_CAP_PORT_TYPE) != PRM_PORT_ETHERNET)
+		return err_set(err, -EOPNOTSUPP,
+			       "%s: its port is InfiniBand; make it Ethernet (mlxconfig, "
+			       "LINK_TYPE_P1=2)",
+			       c->rdma_name);
+	if (!prm_get(cap, PRM_CAP_NIC_FLOW_TABLE))
+		return err_set(
+			err, -EOPNOTSUPP,
+			"%s: lacks the capability nic_flow_table: no packets can be steered to "
+			"this program",
+			c->rdma_name);
+	return 0;
+}
+
+static int require_steering(const struct m5_caps *c, const void *cap, struct err *err)
+{
+	if (prm_get(cap, PRM_CAP_FT_RX_SUPPORT))
+		return 0;
+	return err_set(
+		err, -EOPNOTSUPP,
+		"%s: lacks the capability flow_table_properties_nic_receive.ft_support: no "
+		"packets can be steered to this program",
+		c->rdma_name);
+}
+
+static int require_ethernet(const struct m5_caps *c, struct err *err)
 {
 	if (!c->enhanced_mpw)
-		return err_set(err, -EOPNOTSUPP,
-			       "%s (device 0x%04x) has no enhanced multi-packet send: it is older than "
-			       "ConnectX-5, which is the oldest this program drives",
-			       c->rdma_name, c->device_id);
+		return err_set(
+			err, -EOPNOTSUPP,
+			"%s (device 0x%04x): lacks the capability enhanced_multi_pkt_send_wqe: it "
+			"is older than ConnectX-5, which is the oldest this program drives",
+			c->rdma_name, c->device_id);
 	if (c->min_inline)
-		return err_set(err, -EOPNOTSUPP,
-			       "%s wants %u bytes of each frame inlined: it is older than ConnectX-5, or "
-			       "a virtual function whose port demands it; set the e-switch's inline-mode "
-			       "to none (devlink dev eswitch set ... inline-mode none)",
-			       c->rdma_name, c->min_inline);
+		return err_set(
+			err, -EOPNOTSUPP,
+			"%s: its wqe_inline_mode wants %u bytes of each frame inlined: it is older "
+			"than ConnectX-5, or a virtual function whose port demands it; set the "
+			"e-switch's inline-mode to none (devlink dev eswitch set ... inline-mode "
+			"none)",
+			c->rdma_name, c->min_inline);
 	return 0;
 }
 
 int m5_caps_read(struct m5_dev *dev, struct err *err)
 {
 	uint32_t out[PRM_CAP_OUT_BYTES / 4];
+	void *cap = prm_at(out, PRM_CAP_AT);
 	struct m5_caps *c = &dev->caps;
+	bool general2;
 	int r;
 
 	r = query(dev, PRM_CAP_GENERAL, out, err);
+	if (!r)
+		r = require_general(c, cap, err);
 	if (r < 0)
 		return r;
-	read_general(c, prm_at(out, PRM_CAP_AT));
+	read_general(c, cap);
+	general2 = prm_get(cap, PRM_CAP_GENERAL2_THERE);
 	r = query(dev, PRM_CAP_ETHERNET, out, err);
 	if (r < 0)
 		return r;
-	read_ethernet(c, prm_at(out, PRM_CAP_AT));
-	r = query(dev, PRM_CAP_FLOW_TABLE, out, err);
+	read_ethernet(c, cap);
+	r = require_ethernet(c, err);
+	if (!r)
+		r = query(dev, PRM_CAP_FLOW_TABLE, out, err);
+	if (!r)
+		r = require_steering(c, cap, err);
 	if (r < 0)
 		return r;
-	c->match_ttl = prm_get(prm_at(out, PRM_CAP_AT), PRM_CAP_FT_RX_TTL);
+	c->match_ttl = prm_get(cap, PRM_CAP_FT_RX_TTL);
+	c->match_hop_limit = prm_get(cap, PRM_CAP_FT_RX_HOP_LIMIT);
 	if (c->striding_rq)
 		read_striding(dev);
-	c->log_min_stride_wqe_bytes = min_stride_wqe(dev, out);
-	return require(c, err);
+	c->log_min_stride_wqe_bytes = min_stride_wqe(dev, general2, out);
+	return 0;
 }

@@ -26,19 +26,23 @@ static void invalidate(struct m5_cq_hot *hot)
 		hot->entry[i].op_own = PRM_CQE_INIT;
 }
 
-int m5_cq_open(struct m5_cq *cq, struct m5_dev *dev, struct mlx5dv_devx_uar *uar, unsigned log_size,
-	       int numa_node, struct err *err, struct m5_cq_hot *hot)
+int m5_cq_open(struct m5_cq *cq, struct m5_dev *dev, struct mlx5dv_devx_uar *uar,
+	       unsigned log_size, int numa_node, struct err *err, struct m5_cq_hot *hot)
 {
 	uint32_t in[PRM_CREATE_CQ_BYTES / 4] = { 0 };
 	int r;
 
 	memset(cq, 0, sizeof(*cq));
 	if (log_size > dev->caps.log_max_cq_size)
-		return err_set(err, -EINVAL, "%s: a completion queue of 2^%u entries: the device has at most "
-			       "2^%u", dev->caps.rdma_name, log_size, dev->caps.log_max_cq_size);
+		return err_set(
+			err, -EINVAL,
+			"%s: a completion queue of 2^%u entries: the device has at most "
+			"2^%u",
+			dev->caps.rdma_name, log_size, dev->caps.log_max_cq_size);
 	cq->log_size = log_size;
 	cq->uar = uar;
-	r = m5_ring_map(&cq->ring, dev, sizeof(struct prm_cqe) << log_size, true, numa_node, err);
+	r = m5_ring_map(&cq->ring, dev, sizeof(struct prm_cqe) << log_size, true,
+			numa_node, err);
 	if (r < 0)
 		return r;
 	hot->entry = (struct prm_cqe *)(void *)cq->ring.base;

@@ -21,10 +21,12 @@ struct m5_caps {
 	char rdma_name[64]; /* "mlx5_0" */
 	char pci[16];	    /* "0000:03:00.0" */
 	char fw_ver[64];
-	uint32_t device_id;  /* 0x101d = ConnectX-6 Dx */
-	int numa_node;	     /* -1 = unknown */
-	bool striding_rq, ext_stride_range, enhanced_mpw, symmetric_hash, match_ttl;
+	uint32_t device_id; /* 0x101d = ConnectX-6 Dx */
+	int numa_node;	    /* -1 = unknown */
+	bool striding_rq, ext_stride_range, enhanced_mpw;
+	bool match_ttl, match_hop_limit; /* in flow rules: IPv4, IPv6 */
 	bool cqe_compression, enhanced_cqe_compression, ts_real_time;
+	uint8_t rq_ts_format, sq_ts_format; /* for the contexts of queues */
 	uint8_t log_max_cq_size, log_max_wq_size, log_max_rqt_size;
 	uint8_t log_min_stride_bytes, log_max_stride_bytes; /* striding RQ */
 	uint8_t log_min_strides, log_max_strides;	    /* per WQE */
@@ -40,7 +42,7 @@ struct m5_caps {
  * @err:    what failed and what to do: no such netdev, no RDMA device (mlx5_ib not loaded, no
  *          /dev/infiniband), DevX not permitted, a missing capability by name, memlock limit
  *
- * Return: 0, -ENODEV, -EACCES, -EPERM, -EOPNOTSUPP, -ENOMEM, or what the library returned.
+ * Return: 0, -EINVAL, -ENODEV, -EACCES, -EPERM, -EOPNOTSUPP, -ENOMEM, or what the library returned.
  */
 int m5_dev_open(const char *netdev, unsigned index, struct err *err, struct m5_dev **ret);
 void m5_dev_close(struct m5_dev *dev);
@@ -49,8 +51,9 @@ const struct m5_caps *m5_dev_caps(const struct m5_dev *dev);
 unsigned m5_dev_index(const struct m5_dev *dev);
 
 enum m5_event_type {
-	M5_EVENT_LINK_UP, M5_EVENT_LINK_DOWN,
-	M5_EVENT_FATAL,	   /* the device is lost: close and open again */
+	M5_EVENT_LINK_UP,
+	M5_EVENT_LINK_DOWN,
+	M5_EVENT_FATAL, /* the device is lost: close and open again */
 	M5_EVENT_OTHER,
 };
 struct m5_event {

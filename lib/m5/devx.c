@@ -6,24 +6,26 @@
 
 /* The kernel answers EREMOTEIO when the device refused, with the device's answer in the output
  * (Linux 5.19 and later); older kernels give an errno and leave the output alone. */
-static int refused(struct m5_dev *dev, const char *name, int r, const void *out, struct err *err)
+static int refused(struct m5_dev *dev, const char *name, int r, const void *out,
+		   struct err *err)
 {
 	unsigned status = (unsigned)prm_get(out, PRM_OUT_STATUS);
 
 	if (status)
-		return err_set(err, r == -EREMOTEIO ? -EIO : r,
-			       "%s on %s: the device says %s (status 0x%02x, syndrome 0x%06x)", name,
-			       dev->caps.rdma_name, prm_status_text(status), status,
-			       (unsigned)prm_get(out, PRM_OUT_SYNDROME));
+		return err_set(
+			err, r == -EREMOTEIO ? -EIO : r,
+			"%s on %s: the device says %s (status 0x%02x, syndrome 0x%06x)",
+			name, dev->caps.rdma_name, prm_status_text(status), status,
+			(unsigned)prm_get(out, PRM_OUT_SYNDROME));
 	if (r == -EPERM || r == -EACCES)
-		return err_set(err, r, "%s on %s: not permitted; run with CAP_NET_RAW", name,
-			       dev->caps.rdma_name);
-	return err_set(err, r, "%s on %s: %s (%s)", name, dev->caps.rdma_name, strerror(-r),
-		       err_symbol(r));
+		return err_set(err, r, "%s on %s: not permitted; run with CAP_NET_RAW",
+			       name, dev->caps.rdma_name);
+	return err_set(err, r, "%s on %s: %s (%s)", name, dev->caps.rdma_name,
+		       strerror(-r), err_symbol(r));
 }
 
-int m5_devx_command(struct m5_dev *dev, const char *name, const void *in, size_t in_bytes, void *out,
-		    size_t out_bytes, struct err *err)
+int m5_devx_command(struct m5_dev *dev, const char *name, const void *in, size_t in_bytes,
+		    void *out, size_t out_bytes, struct err *err)
 {
 	int r;
 
@@ -48,8 +50,8 @@ int m5_devx_create(struct m5_dev *dev, const char *name, const void *in, size_t 
 	return 0;
 }
 
-int m5_devx_modify(struct m5_dev *dev, struct mlx5dv_devx_obj *obj, const char *name, const void *in,
-		   size_t in_bytes, struct err *err)
+int m5_devx_modify(struct m5_dev *dev, struct mlx5dv_devx_obj *obj, const char *name,
+		   const void *in, size_t in_bytes, struct err *err)
 {
 	uint32_t out[PRM_OUT_BYTES / 4] = { 0 };
 	int r = verbs_result(mlx5dv_devx_obj_modify(obj, in, in_bytes, out, sizeof(out)));
@@ -57,8 +59,9 @@ int m5_devx_modify(struct m5_dev *dev, struct mlx5dv_devx_obj *obj, const char *
 	return r < 0 ? refused(dev, name, r, out, err) : 0;
 }
 
-int m5_devx_query(struct m5_dev *dev, struct mlx5dv_devx_obj *obj, const char *name, const void *in,
-		  size_t in_bytes, void *out, size_t out_bytes, struct err *err)
+int m5_devx_query(struct m5_dev *dev, struct mlx5dv_devx_obj *obj, const char *name,
+		  const void *in, size_t in_bytes, void *out, size_t out_bytes,
+		  struct err *err)
 {
 	int r;
 

@@ -28,14 +28,19 @@ int m5_devx_command(struct m5_dev *dev, const char *name, const void *in, size_t
 /* Makes an object; @num receives PRM_OUT_NUMBER when not NULL. */
 int m5_devx_create(struct m5_dev *dev, const char *name, const void *in, size_t in_bytes,
 		   struct err *err, struct mlx5dv_devx_obj **ret, uint32_t *num);
-int m5_devx_modify(struct m5_dev *dev, struct mlx5dv_devx_obj *obj, const char *name, const void *in,
-		   size_t in_bytes, struct err *err);
-int m5_devx_query(struct m5_dev *dev, struct mlx5dv_devx_obj *obj, const char *name, const void *in,
-		  size_t in_bytes, void *out, size_t out_bytes, struct err *err);
+int m5_devx_modify(struct m5_dev *dev, struct mlx5dv_devx_obj *obj, const char *name,
+		   const void *in, size_t in_bytes, struct err *err);
+int m5_devx_query(struct m5_dev *dev, struct mlx5dv_devx_obj *obj, const char *name,
+		  const void *in, size_t in_bytes, void *out, size_t out_bytes,
+		  struct err *err);
 void m5_devx_destroy(struct mlx5dv_devx_obj **obj); /* NULL is fine; sets it to NULL */
 
 /* caps.c */
 int m5_caps_read(struct m5_dev *dev, struct err *err);
+
+/* memlock.c: the sentence for -ENOMEM and others; returns r. */
+int m5_register_failed(const struct m5_dev *dev, const char *what, size_t bytes, int r,
+		       struct err *err);
 
 /* ---- ring.c: memory of a queue: entries, then its doorbell record, known to the device ---- */
 
@@ -47,8 +52,8 @@ struct m5_ring {
 	struct mlx5dv_devx_umem *umem;
 };
 
-int m5_ring_map(struct m5_ring *ring, struct m5_dev *dev, size_t entry_bytes, bool device_writes,
-		int numa_node, struct err *err);
+int m5_ring_map(struct m5_ring *ring, struct m5_dev *dev, size_t entry_bytes,
+		bool device_writes, int numa_node, struct err *err);
 void m5_ring_unmap(struct m5_ring *ring);
 
 /* ---- cq.c: a completion queue ---- */
@@ -61,8 +66,8 @@ struct m5_cq {
 	unsigned log_size;
 };
 
-int m5_cq_open(struct m5_cq *cq, struct m5_dev *dev, struct mlx5dv_devx_uar *uar, unsigned log_size,
-	       int numa_node, struct err *err, struct m5_cq_hot *hot);
+int m5_cq_open(struct m5_cq *cq, struct m5_dev *dev, struct mlx5dv_devx_uar *uar,
+	       unsigned log_size, int numa_node, struct err *err, struct m5_cq_hot *hot);
 void m5_cq_drop(struct m5_cq_hot *hot); /* what is written but not read */
 void m5_cq_close(struct m5_cq *cq);
 

@@ -3,7 +3,6 @@
 #include "mem.h"
 
 #include <string.h>
-#include <sys/resource.h>
 
 #include "../place/huge.h"
 #include "inside.h"
@@ -17,24 +16,14 @@ int m5_mem_map(struct m5_mem *mem, size_t bytes, int numa_node, struct err *warn
 	if (!mem->base)
 		return -ENOMEM;
 	mem->bytes = bytes;
-	if (mem->page_bytes < (size_t)2 << 20)
-		err_set(warn, 0, "no huge pages free for %zu MiB of packet memory: using small pages, which "
-			"costs speed; set vm.nr_hugepages to at least %zu", bytes >> 20,
-			(bytes + ((size_t)2 << 20) - 1) >> 21);
+	if (bytes >= PLACE_HUGE_MIN_BYTES && mem->page_bytes < PLACE_HUGE_PAGE_BYTES)
+		err_set(warn, 0,
+			"no huge pages free for %zu MiB of packet memory: using small pages, which "
+			"costs speed; this queue alone needs %zu pages of 2 MiB "
+			"(vm.nr_hugepages)",
+			bytes >> 20,
+			(bytes + PLACE_HUGE_PAGE_BYTES - 1) / PLACE_HUGE_PAGE_BYTES);
 	return 0;
-}
-
-static int register_failed(const struct m5_mem *mem, const char *name, int r, struct err *err)
-{
-	struct rlimit lim;
-
-	if (r == -ENOMEM && !getrlimit(RLIMIT_MEMLOCK, &lim) && lim.rlim_cur != RLIM_INFINITY)
-		return err_set(err, r, "%s: registering %zu bytes of packet memory: the memlock limit is "
-			       "%llu bytes; raise it to at least that for every port (ulimit -l unlimited, "
-			       "or LimitMEMLOCK=infinity in the unit)", name, mem->bytes,
-			       (unsigned long long)lim.rlim_cur);
-	return err_set(err, r, "%s: registering %zu bytes of packet memory: %s (%s)", name, mem->bytes,
-		       strerror(-r), err_symbol(r));
 }
 
 int m5_mem_register(struct m5_mem *mem, struct m5_dev *dev, struct err *err)
@@ -44,7 +33,8 @@ int m5_mem_register(struct m5_mem *mem, struct m5_dev *dev, struct err *err)
 	errno = 0;
 	*mr = ibv_reg_mr(dev->pd, mem->base, mem->bytes, IBV_ACCESS_LOCAL_WRITE);
 	if (!*mr)
-		return register_failed(mem, dev->caps.rdma_name, verbs_errno(), err);
+		return m5_register_failed(dev, "packet memory", mem->bytes, verbs_errno(),
+					  err);
 	mem->lkey[dev->index] = to_be32((*mr)->lkey);
 	return 0;
 }

@@ -17,7 +17,7 @@ struct ibv_mr;
 struct m5_mem {
 	uint8_t *base;
 	size_t bytes;
-	size_t page_bytes;	 /* 2 MiB, or 4 KiB when there were no huge pages */
+	size_t page_bytes;	  /* 2 MiB, or 4 KiB when there were no huge pages */
 	be32_t lkey[M5_DEVS_MAX]; /* by m5_dev_index(), as a data segment wants it */
 	struct ibv_mr *mr[M5_DEVS_MAX];
 };

@@ -5,10 +5,10 @@
 
 struct m5_rx;
 
-enum { /* m5_pkt.flags */
-	M5_PKT_L3_OK = 1, /* the card checked the IPv4 header checksum, or it is IPv6 */
-	M5_PKT_L4_OK = 2,
-	M5_PKT_VLAN = 4, /* the card took a VLAN tag out of the frame: vlan holds it */
+enum {			 /* m5_pkt.flags */
+       M5_PKT_L3_OK = 1, /* the card checked the IPv4 header checksum, or it is IPv6 */
+       M5_PKT_L4_OK = 2,
+       M5_PKT_VLAN = 4, /* the card took a VLAN tag out of the frame: vlan holds it */
 };
 
 struct m5_pkt {
@@ -17,7 +17,7 @@ struct m5_pkt {
 	uint32_t wqe;	  /* for m5_rx_put() */
 	uint16_t len;	  /* frame without FCS */
 	uint16_t vlan;
-	uint32_t hash;	  /* RSS hash, 0 = none */
+	uint32_t hash; /* RSS hash, 0 = none */
 	uint8_t flags;
 	uint8_t reserved[3];
 };

@@ -11,10 +11,10 @@
 
 enum { PAGE = 4096, RECORD_BYTES = 64 };
 
-int m5_ring_map(struct m5_ring *ring, struct m5_dev *dev, size_t entry_bytes, bool device_writes,
-		int numa_node, struct err *err)
+int m5_ring_map(struct m5_ring *ring, struct m5_dev *dev, size_t entry_bytes,
+		bool device_writes, int numa_node, struct err *err)
 {
-	/* Source for the access bits: the device reads work entries (0) and writes completions. */
+	/* The device reads work entries and writes completions; source: mlx5dv_devx_umem_reg(3). */
 	uint32_t access = device_writes ? IBV_ACCESS_LOCAL_WRITE : 0;
 	size_t page;
 
@@ -23,15 +23,15 @@ int m5_ring_map(struct m5_ring *ring, struct m5_dev *dev, size_t entry_bytes, bo
 	ring->bytes = align_up(ring->dbrec_offset + RECORD_BYTES, PAGE);
 	ring->base = place_huge_map(ring->bytes, numa_node, &page);
 	if (!ring->base)
-		return err_set(err, -ENOMEM, "%s: no memory for a ring of %zu bytes", dev->caps.rdma_name,
-			       ring->bytes);
+		return err_set(err, -ENOMEM, "%s: no memory for a ring of %zu bytes",
+			       dev->caps.rdma_name, ring->bytes);
 	ring->page_bytes = page;
 	ring->dbrec = (be32_t *)(void *)(ring->base + ring->dbrec_offset);
 	errno = 0;
 	ring->umem = mlx5dv_devx_umem_reg(dev->ctx, ring->base, ring->bytes, access);
 	if (!ring->umem)
-		return err_set(err, verbs_errno(), "%s: registering a ring of %zu bytes: %s (%s)",
-			       dev->caps.rdma_name, ring->bytes, strerror(errno), err_symbol(-errno));
+		return m5_register_failed(dev, "queue memory", ring->bytes, verbs_errno(),
+					  err);
 	return 0;
 }
 

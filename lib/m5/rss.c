@@ -11,9 +11,10 @@
 /* The verification suite's key (Microsoft, "Verifying the RSS Hash Calculation"), which the kernel
  * and DPDK use too: it spreads well and its results can be checked by hand. */
 static const uint8_t key[PRM_HASH_KEY_BYTES] = {
-	0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67, 0x25, 0x3d, 0x43, 0xa3,
-	0x8f, 0xb0, 0xd0, 0xca, 0x2b, 0xcb, 0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3,
-	0x80, 0x30, 0xf2, 0x0c, 0x6a, 0x42, 0xb7, 0x3b, 0xbe, 0xac, 0x01, 0xfa,
+	0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67,
+	0x25, 0x3d, 0x43, 0xa3, 0x8f, 0xb0, 0xd0, 0xca, 0x2b, 0xcb,
+	0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3, 0x80, 0x30,
+	0xf2, 0x0c, 0x6a, 0x42, 0xb7, 0x3b, 0xbe, 0xac, 0x01, 0xfa,
 };
 
 static const struct {
@@ -28,13 +29,15 @@ static const struct {
 	[M5_IP6_UDP] = { "CREATE_TIR (IPv6, UDP)", true, true, true },
 };
 
-enum { TABLE_MIN = 64 /* slots, so that a number of queues that is no power of two spreads evenly */ };
+/* Slots, so that a number of queues that is no power of two spreads evenly. */
+enum { TABLE_MIN = 64 };
 
-static int open_table(struct m5_rss *rss, struct m5_dev *dev, struct m5_rxq *const *rxq, unsigned n_rxq,
-		      struct err *err)
+static int open_table(struct m5_rss *rss, struct m5_dev *dev, struct m5_rxq *const *rxq,
+		      unsigned n_rxq, struct err *err)
 {
 	unsigned log = log2_ceil(n_rxq > TABLE_MIN ? n_rxq : TABLE_MIN), slots;
-	uint32_t in[PRM_CREATE_RQT_BYTES / 4 + 2048] = { 0 }, *list = in + PRM_CREATE_RQT_BYTES / 4;
+	uint32_t in[PRM_CREATE_RQT_BYTES / 4 + 2048] = { 0 };
+	uint32_t *list = in + PRM_CREATE_RQT_BYTES / 4;
 	void *ctx = prm_at(in, PRM_CREATE_RQT_CTX);
 
 	if (log > dev->caps.log_max_rqt_size)
@@ -48,11 +51,13 @@ static int open_table(struct m5_rss *rss, struct m5_dev *dev, struct m5_rxq *con
 	prm_set(ctx, PRM_RQTC_SIZE, slots);
 	for (unsigned i = 0; i < slots; i++)
 		list[i] = to_be32(m5_rxq_num(rxq[i % n_rxq])).raw;
-	return m5_devx_create(dev, "CREATE_RQT", in, PRM_CREATE_RQT_BYTES + slots * sizeof(*list), err,
+	return m5_devx_create(dev, "CREATE_RQT", in,
+			      PRM_CREATE_RQT_BYTES + slots * sizeof(*list), err,
 			      &rss->rqt, &rss->rqtn);
 }
 
-static int open_tir(struct m5_rss *rss, struct m5_dev *dev, enum m5_traffic type, struct err *err)
+static int open_tir(struct m5_rss *rss, struct m5_dev *dev, enum m5_traffic type,
+		    struct err *err)
 {
 	uint32_t in[PRM_CREATE_TIR_BYTES / 4] = { 0 };
 	void *ctx = prm_at(in, PRM_CREATE_TIR_CTX);
@@ -65,17 +70,19 @@ static int open_tir(struct m5_rss *rss, struct m5_dev *dev, enum m5_traffic type
 	prm_set(ctx, PRM_TIRC_RQT, rss->rqtn);
 	prm_set(ctx, PRM_TIRC_TD, dev->tdn);
 	prm_set(ctx, PRM_TIRC_HASH_FN, PRM_HASH_TOEPLITZ);
-	/* What this host sends by this port is not for us, even if the kernel sends it to our MAC. */
-	prm_set(ctx, PRM_TIRC_SELF_LB_BLOCK, PRM_SELF_LB_BLOCK_UNICAST | PRM_SELF_LB_BLOCK_MULTICAST);
+	/* What this host sends by this port is not for us, even if it is sent to our MAC. */
+	prm_set(ctx, PRM_TIRC_SELF_LB_BLOCK,
+		PRM_SELF_LB_BLOCK_UNICAST | PRM_SELF_LB_BLOCK_MULTICAST);
 	prm_set(ctx, PRM_TIRC_HASH_L3_IPV6, types[type].ip6);
 	prm_set(ctx, PRM_TIRC_HASH_L4_UDP, types[type].udp);
 	prm_set(ctx, PRM_TIRC_HASH_FIELDS, fields);
 	memcpy(prm_at(ctx, PRM_TIRC_HASH_KEY), key, sizeof(key));
-	return m5_devx_create(dev, types[type].name, in, sizeof(in), err, &rss->tir[type], NULL);
+	return m5_devx_create(dev, types[type].name, in, sizeof(in), err, &rss->tir[type],
+			      NULL);
 }
 
-int m5_rss_open(struct m5_rss *rss, struct m5_dev *dev, struct m5_rxq *const *rxq, unsigned n_rxq,
-		struct err *err)
+int m5_rss_open(struct m5_rss *rss, struct m5_dev *dev, struct m5_rxq *const *rxq,
+		unsigned n_rxq, struct err *err)
 {
 	int r;
 

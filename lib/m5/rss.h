@@ -8,7 +8,15 @@
 #include "dev.h"
 #include "rxq.h"
 
-enum m5_traffic { M5_IP4, M5_IP4_TCP, M5_IP4_UDP, M5_IP6, M5_IP6_TCP, M5_IP6_UDP, M5_TRAFFIC_COUNT };
+enum m5_traffic {
+	M5_IP4,
+	M5_IP4_TCP,
+	M5_IP4_UDP,
+	M5_IP6,
+	M5_IP6_TCP,
+	M5_IP6_UDP,
+	M5_TRAFFIC_COUNT
+};
 
 struct mlx5dv_devx_obj;
 struct m5_rss {
@@ -17,6 +25,6 @@ struct m5_rss {
 	uint32_t rqtn;
 };
 
-int m5_rss_open(struct m5_rss *rss, struct m5_dev *dev, struct m5_rxq *const *rxq, unsigned n_rxq,
-		struct err *err);
+int m5_rss_open(struct m5_rss *rss, struct m5_dev *dev, struct m5_rxq *const *rxq,
+		unsigned n_rxq, struct err *err);
 void m5_rss_close(struct m5_rss *rss);

@@ -30,12 +30,13 @@ struct m5_rx {
 	uint32_t stride; /* strides of `fill` used so far */
 	uint32_t mask;	 /* chunks - 1 */
 	uint8_t log_strides, log_stride_bytes;
-	bool failed;	 /* an error completion came: nothing more until a reset */
+	bool failed; /* an error completion came: nothing more until a reset */
 	bool striding;
 	/* read by the send path: our region's key on each device */
 	be32_t lkey[M5_DEVS_MAX];
 	/* written here only */
-	uint64_t fillers, out_of_step; /* strides skipped; completions that fit no chunk */
+	uint64_t fillers;		   /* completions that only skip strides */
+	uint64_t out_of_step;		   /* completions that fit no chunk */
 	uint8_t syndrome, vendor_syndrome; /* of the first error */
 	uint64_t errors;
 	/* arming, cold */
@@ -43,7 +44,10 @@ struct m5_rx {
 	uint32_t cqn, arm_sn;
 };
 
-ALWAYS_INLINE void m5_rx_put(struct m5_rx *rx, uint32_t wqe) { rx->refs[wqe]--; }
+ALWAYS_INLINE void m5_rx_put(struct m5_rx *rx, uint32_t wqe)
+{
+	rx->refs[wqe]--;
+}
 
 /* Gives the oldest chunks back, in ring order, as far as they are free. */
 ALWAYS_INLINE void m5_rx_refill(struct m5_rx *rx)
@@ -87,13 +91,13 @@ COLD static void m5_rx_lost_step(struct m5_rx *rx)
 	rx->failed = true;
 }
 
-ALWAYS_INLINE void m5_rx_fill_pkt(struct m5_rx *rx, const struct prm_cqe *e, uint32_t bytes,
-				  struct m5_pkt *pkt)
+ALWAYS_INLINE void m5_rx_fill_pkt(struct m5_rx *rx, const struct prm_cqe *e,
+				  uint32_t bytes, struct m5_pkt *pkt)
 {
 	uint32_t chunk = rx->fill & rx->mask;
 
-	pkt->data = rx->region +
-		    ((((size_t)chunk << rx->log_strides) + rx->stride) << rx->log_stride_bytes);
+	pkt->data = rx->region + ((((size_t)chunk << rx->log_strides) + rx->stride)
+				  << rx->log_stride_bytes);
 	__builtin_prefetch(pkt->data);
 	pkt->rx = rx;
 	pkt->wqe = chunk;
@@ -106,7 +110,8 @@ ALWAYS_INLINE void m5_rx_fill_pkt(struct m5_rx *rx, const struct prm_cqe *e, uin
 }
 
 /* One completion. Return: whether it brought a packet. */
-ALWAYS_INLINE bool m5_rx_complete(struct m5_rx *rx, const struct prm_cqe *e, struct m5_pkt *pkt)
+ALWAYS_INLINE bool m5_rx_complete(struct m5_rx *rx, const struct prm_cqe *e,
+				  struct m5_pkt *pkt)
 {
 	uint32_t count = from_be32(e->byte_cnt), strides = 1, at = 0;
 	bool packet = true;
@@ -120,8 +125,9 @@ ALWAYS_INLINE bool m5_rx_complete(struct m5_rx *rx, const struct prm_cqe *e, str
 		packet = !(count & PRM_CQE_BC_FILLER);
 		at = from_be16(e->wqe_counter);
 	}
-	if (unlikely((e->op_own & PRM_CQE_FORMAT_MASK) == PRM_CQE_COMPRESSED || at != rx->stride ||
-		     !strides || rx->stride + strides > UINT32_C(1) << rx->log_strides)) {
+	if (unlikely((e->op_own & PRM_CQE_FORMAT_MASK) == PRM_CQE_COMPRESSED ||
+		     at != rx->stride || !strides ||
+		     rx->stride + strides > UINT32_C(1) << rx->log_strides)) {
 		m5_rx_lost_step(rx);
 		return false;
 	}
@@ -151,11 +157,18 @@ ALWAYS_INLINE uint32_t m5_rx_burst(struct m5_rx *rx, struct m5_pkt pkt[], uint32
 	return n;
 }
 
-ALWAYS_INLINE bool m5_rx_failed(const struct m5_rx *rx) { return rx->failed; }
+ALWAYS_INLINE bool m5_rx_failed(const struct m5_rx *rx)
+{
+	return rx->failed;
+}
 
 /* Asks for an event at the next completion. One that is there already raises it at once, so
  * there is no gap between looking and sleeping. The sequence number counts events that came:
  * arming again before one did repeats the number. Source: rdma-core cq.c, mlx5_arm_cq, and
  * verbs.c, where an event's arrival counts arm_sn. */
 void m5_rx_arm(struct m5_rx *rx);
-ALWAYS_INLINE void m5_rx_event(struct m5_rx *rx) { rx->arm_sn++; } /* one was read */
+/* An event was read. */
+ALWAYS_INLINE void m5_rx_event(struct m5_rx *rx)
+{
+	rx->arm_sn++;
+}

@@ -7,7 +7,7 @@
  * A packet occupies whole strides. Whoever takes a packet from m5_rx_burst() holds
  * a reference on its WQE until m5_rx_put(); a WQE goes back to the device, in ring
  * order, when it is used up and its last reference is gone. Where the device has no
- * striding receive queue a WQE is one stride.
+ * striding receive queue a WQE is one stride, as long as the port's longest frame.
  *
  * State: open -> RESET -start-> READY -error completion-> ERROR -reset-> RESET -start-> READY
  *        any -close-> gone.
@@ -23,11 +23,11 @@ struct m5_rx; /* rx_hot.h */
 struct m5_rxq;
 
 struct m5_rxq_conf {
-	uint32_t packets;  /* ring depth in packets of up to one stride; power of two */
-	uint16_t mtu;	   /* of the netdev; larger frames are not received */
-	int numa_node;	   /* where the memory lives, -1 = the device's */
-	bool striding;	   /* false: cyclic even where striding is there */
-	struct m5_dev *const *peers; /* devices of all ports, for sending from this memory */
+	uint32_t packets;	     /* ring depth in packets up to 2 KiB; power of two */
+	uint16_t mtu;		     /* of the netdev; larger frames are not received */
+	int numa_node;		     /* where the memory lives, -1 = the device's */
+	bool striding;		     /* false: cyclic even where striding is there */
+	struct m5_dev *const *peers; /* of other ports, for sending from this memory */
 	unsigned n_peers;
 };
 

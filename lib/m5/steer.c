@@ -28,7 +28,6 @@ enum { PROTO_TCP = 6, PROTO_UDP = 17 };
 /* Masks of the matchers, and which of them exist. */
 enum matcher { LOCAL4, LOCAL6, TTL, FRAGMENT, TRANSIT_L4, TRANSIT, MATCHER_COUNT };
 
-
 struct local {
 	struct local *next;
 	uint8_t family, addr[16];
@@ -59,12 +58,16 @@ static struct mlx5dv_flow_match_parameters *params(struct match *m)
 	return (struct mlx5dv_flow_match_parameters *)(void *)m;
 }
 
-static_assert(offsetof(struct match, word) == offsetof(struct mlx5dv_flow_match_parameters, match_buf),
+static_assert(offsetof(struct match, word) ==
+		      offsetof(struct mlx5dv_flow_match_parameters, match_buf),
 	      "same layout as the library's");
 
 /* ---- masks and values ---- */
 
-static void set_version(struct match *m, unsigned v) { prm_set(m->word, PRM_MATCH_IP_VERSION, v); }
+static void set_version(struct match *m, unsigned v)
+{
+	prm_set(m->word, PRM_MATCH_IP_VERSION, v);
+}
 
 static void set_address(struct match *m, uint8_t family, const uint8_t addr[16])
 {
@@ -77,7 +80,8 @@ static void set_address(struct match *m, uint8_t family, const uint8_t addr[16])
 static void set_mac(struct match *m, const uint8_t mac[6])
 {
 	prm_set(m->word, PRM_MATCH_DMAC_47_16,
-		(uint32_t)mac[0] << 24 | (uint32_t)mac[1] << 16 | (uint32_t)mac[2] << 8 | mac[3]);
+		(uint32_t)mac[0] << 24 | (uint32_t)mac[1] << 16 | (uint32_t)mac[2] << 8 |
+			mac[3]);
 	prm_set(m->word, PRM_MATCH_DMAC_15_0, (uint32_t)mac[4] << 8 | mac[5]);
 }
 
@@ -136,8 +140,12 @@ static int failed(const struct m5_steer *s, int r, const char *what, struct err 
 	const char *name = s->dev->caps.rdma_name;
 
 	if (r == -EPERM || r == -EACCES)
-		return err_set(err, r, "%s: flow rule for %s: not permitted; run with CAP_NET_RAW", name, what);
-	return err_set(err, r, "%s: flow rule for %s: %s (%s)", name, what, strerror(-r), err_symbol(r));
+		return err_set(
+			err, r,
+			"%s: flow rule for %s: not permitted; run with CAP_NET_RAW", name,
+			what);
+	return err_set(err, r, "%s: flow rule for %s: %s (%s)", name, what, strerror(-r),
+		       err_symbol(r));
 }
 
 static int open_matcher(struct m5_steer *s, enum matcher which, struct err *err)
@@ -152,14 +160,17 @@ static int open_matcher(struct m5_steer *s, enum matcher which, struct err *err)
 
 	errno = 0;
 	s->matcher[which] = mlx5dv_create_flow_matcher(s->dev->ctx, &attr);
-	return s->matcher[which] ? 0 : failed(s, verbs_errno(), matchers[which].what, err);
+	return s->matcher[which] ? 0
+				 : failed(s, verbs_errno(), matchers[which].what, err);
 }
 
 /* @tir NULL: to the kernel. */
 static int open_rule(struct m5_steer *s, enum matcher which, struct match *value,
 		     struct mlx5dv_devx_obj *tir, struct err *err, struct ibv_flow **ret)
 {
-	struct mlx5dv_flow_action_attr action = { .type = MLX5DV_FLOW_ACTION_DEFAULT_MISS };
+	struct mlx5dv_flow_action_attr action = {
+		.type = MLX5DV_FLOW_ACTION_DEFAULT_MISS
+	};
 
 	if (tir) {
 		action.type = MLX5DV_FLOW_ACTION_DEST_DEVX;
@@ -177,6 +188,13 @@ static void close_rule(struct ibv_flow **flow)
 	*flow = NULL;
 }
 
+/* One field carries both, but the card says for each whether it can compare it. What it cannot
+ * comes to us, and goes to the kernel by punt. */
+static bool can_match_ttl(const struct m5_steer *s, unsigned version)
+{
+	return version == 4 ? s->dev->caps.match_ttl : s->dev->caps.match_hop_limit;
+}
+
 static int open_kernel_rules(struct m5_steer *s, struct err *err)
 {
 	struct ibv_flow **rule = s->kernel;
@@ -188,7 +206,8 @@ static int open_kernel_rules(struct m5_steer *s, struct err *err)
 		set_version(&value, version);
 		prm_set(value.word, PRM_MATCH_FRAG, 1);
 		r = open_rule(s, FRAGMENT, &value, NULL, err, rule++);
-		for (unsigned ttl = 0; ttl <= 1 && !r && s->matcher[TTL]; ttl++) {
+		for (unsigned ttl = 0; ttl <= 1 && !r && can_match_ttl(s, version);
+		     ttl++) {
 			memset(value.word, 0, sizeof(value.word));
 			set_version(&value, version);
 			prm_set(value.word, PRM_MATCH_TTL, ttl);
@@ -205,12 +224,12 @@ int m5_steer_open(struct m5_dev *dev, const struct m5_steer_conf *conf, struct e
 	int r;
 
 	if (!s)
-		return -ENOMEM;
+		return err_set(err, -ENOMEM, "%s: no memory", dev->caps.rdma_name);
 	s->dev = dev;
 	memcpy(s->mac, conf->mac, sizeof(s->mac));
 	r = m5_rss_open(&s->rss, dev, conf->rxq, conf->n_rxq, err);
 	for (unsigned i = 0; i < MATCHER_COUNT && !r; i++)
-		if (i != TTL || dev->caps.match_ttl)
+		if (i != TTL || can_match_ttl(s, 4) || can_match_ttl(s, 6))
 			r = open_matcher(s, (enum matcher)i, err);
 	if (!r)
 		r = open_kernel_rules(s, err);
@@ -248,12 +267,16 @@ void m5_steer_close(struct m5_steer *s)
 static const struct {
 	uint8_t version, proto;
 } traffic[M5_TRAFFIC_COUNT] = {
-	[M5_IP4] = { 4, 0 },		    [M5_IP4_TCP] = { 4, PROTO_TCP },
-	[M5_IP4_UDP] = { 4, PROTO_UDP },    [M5_IP6] = { 6, 0 },
-	[M5_IP6_TCP] = { 6, PROTO_TCP },    [M5_IP6_UDP] = { 6, PROTO_UDP },
+	[M5_IP4] = { 4, 0 },
+	[M5_IP4_TCP] = { 4, PROTO_TCP },
+	[M5_IP4_UDP] = { 4, PROTO_UDP },
+	[M5_IP6] = { 6, 0 },
+	[M5_IP6_TCP] = { 6, PROTO_TCP },
+	[M5_IP6_UDP] = { 6, PROTO_UDP },
 };
 
-static int open_transit(struct m5_steer *s, const uint8_t mac[6], struct ibv_flow *flow[], struct err *err)
+static int open_transit(struct m5_steer *s, const uint8_t mac[6], struct ibv_flow *flow[],
+			struct err *err)
 {
 	int r = 0;
 
@@ -264,8 +287,8 @@ static int open_transit(struct m5_steer *s, const uint8_t mac[6], struct ibv_flo
 		set_mac(&value, mac);
 		if (traffic[i].proto)
 			prm_set(value.word, PRM_MATCH_IP_PROTOCOL, traffic[i].proto);
-		r = open_rule(s, traffic[i].proto ? TRANSIT_L4 : TRANSIT, &value, s->rss.tir[i], err,
-			      &flow[i]);
+		r = open_rule(s, traffic[i].proto ? TRANSIT_L4 : TRANSIT, &value,
+			      s->rss.tir[i], err, &flow[i]);
 	}
 	for (unsigned i = 0; i < M5_TRAFFIC_COUNT && r; i++)
 		close_rule(&flow[i]);
@@ -309,16 +332,19 @@ int m5_steer_mac_set(struct m5_steer *s, const uint8_t mac[6], struct err *err)
 
 /* ---- own addresses ---- */
 
-static struct local **find_local(struct m5_steer *s, uint8_t family, const uint8_t addr[16])
+static struct local **find_local(struct m5_steer *s, uint8_t family,
+				 const uint8_t addr[16])
 {
 	struct local **l = &s->locals;
 
-	while (*l && ((*l)->family != family || memcmp((*l)->addr, addr, family == 4 ? 4 : 16)))
+	while (*l &&
+	       ((*l)->family != family || memcmp((*l)->addr, addr, family == 4 ? 4 : 16)))
 		l = &(*l)->next;
 	return l;
 }
 
-int m5_steer_local_add(struct m5_steer *s, uint8_t family, const uint8_t addr[16], struct err *err)
+int m5_steer_local_add(struct m5_steer *s, uint8_t family, const uint8_t addr[16],
+		       struct err *err)
 {
 	struct match value = { 0 };
 	struct local *l;
@@ -328,7 +354,7 @@ int m5_steer_local_add(struct m5_steer *s, uint8_t family, const uint8_t addr[16
 		return 0;
 	l = calloc(1, sizeof(*l));
 	if (!l)
-		return -ENOMEM;
+		return err_set(err, -ENOMEM, "%s: no memory", s->dev->caps.rdma_name);
 	l->family = family;
 	memcpy(l->addr, addr, family == 4 ? 4 : 16);
 	set_version(&value, family);
@@ -343,7 +369,8 @@ int m5_steer_local_add(struct m5_steer *s, uint8_t family, const uint8_t addr[16
 	return 0;
 }
 
-int m5_steer_local_del(struct m5_steer *s, uint8_t family, const uint8_t addr[16], struct err *err)
+int m5_steer_local_del(struct m5_steer *s, uint8_t family, const uint8_t addr[16],
+		       struct err *err)
 {
 	struct local **at = find_local(s, family, addr), *l = *at;
 

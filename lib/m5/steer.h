@@ -31,7 +31,9 @@ int m5_steer_open(struct m5_dev *dev, const struct m5_steer_conf *conf, struct e
 void m5_steer_close(struct m5_steer *s); /* transit off first */
 int m5_steer_transit(struct m5_steer *s, bool on, struct err *err);
 /* @family 4 or 6. Adding what is there, or deleting what is not, is no error. */
-int m5_steer_local_add(struct m5_steer *s, uint8_t family, const uint8_t addr[16], struct err *err);
-int m5_steer_local_del(struct m5_steer *s, uint8_t family, const uint8_t addr[16], struct err *err);
+int m5_steer_local_add(struct m5_steer *s, uint8_t family, const uint8_t addr[16],
+		       struct err *err);
+int m5_steer_local_del(struct m5_steer *s, uint8_t family, const uint8_t addr[16],
+		       struct err *err);
 /* The netdev's MAC changed: rules follow, new before old. */
 int m5_steer_mac_set(struct m5_steer *s, const uint8_t mac[6], struct err *err);

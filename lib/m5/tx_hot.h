@@ -54,7 +54,10 @@ struct m5_tx {
 	uint8_t syndrome, vendor_syndrome;
 };
 
-ALWAYS_INLINE uint32_t m5_tx_blocks(uint32_t ds) { return (ds + 3) / 4; }
+ALWAYS_INLINE uint32_t m5_tx_blocks(uint32_t ds)
+{
+	return (ds + 3) / 4;
+}
 
 /* Segment @ds of the WQE that starts at block `next`; the ring wraps between segments. */
 ALWAYS_INLINE void *m5_tx_segment(struct m5_tx *tx, uint32_t ds)
@@ -175,7 +178,8 @@ ALWAYS_INLINE void m5_tx_reap(struct m5_tx *tx)
 				(void *)(tx->ring + (size_t)(wqe & tx->mask) * PRM_WQEBB);
 
 			m5_tx_let_go(tx, tx->end_of[wqe & tx->mask]);
-			tx->done = (uint16_t)(wqe + m5_tx_blocks(from_be32(ctrl->qpn_ds) & 0x3f));
+			tx->done = (uint16_t)(wqe + m5_tx_blocks(from_be32(ctrl->qpn_ds) &
+								 0x3f));
 		}
 		tx->cq.ci++;
 	}
@@ -183,5 +187,11 @@ ALWAYS_INLINE void m5_tx_reap(struct m5_tx *tx)
 		m5_cq_give_back(&tx->cq);
 }
 
-ALWAYS_INLINE bool m5_tx_idle(const struct m5_tx *tx) { return tx->held_next == tx->held_done; }
-ALWAYS_INLINE bool m5_tx_failed(const struct m5_tx *tx) { return tx->failed; }
+ALWAYS_INLINE bool m5_tx_idle(const struct m5_tx *tx)
+{
+	return tx->held_next == tx->held_done;
+}
+ALWAYS_INLINE bool m5_tx_failed(const struct m5_tx *tx)
+{
+	return tx->failed;
+}

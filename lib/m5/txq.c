@@ -23,27 +23,37 @@ struct m5_txq {
 	enum prm_q_state state;
 };
 
+enum { LOG_BLOCKS_MAX = 15 }; /* counted in 16 bits, and full must differ from empty */
+
 /* In the worst case a WQE carries one packet in one block; full WQEs need a quarter of that. */
 static int choose_geometry(struct m5_txq *q, struct err *err)
 {
 	const struct m5_caps *c = &q->dev->caps;
+	unsigned log_max = c->log_max_wq_size < LOG_BLOCKS_MAX ? c->log_max_wq_size
+							       : LOG_BLOCKS_MAX;
 
 	if (!is_pow2(q->conf.packets) || q->conf.packets < 64)
-		return err_set(err, -EINVAL, "send ring of %u packets: must be a power of two, 64 at least",
-			       q->conf.packets);
+		return err_set(
+			err, -EINVAL,
+			"send ring of %u packets: must be a power of two, 64 at least",
+			q->conf.packets);
 	q->log_blocks = log2_ceil(q->conf.packets);
-	if (q->log_blocks > c->log_max_wq_size || q->log_blocks > 15)
-		return err_set(err, -EINVAL, "%s: send ring of %u packets: the device has at most %u",
-			       c->rdma_name, q->conf.packets, 1u << c->log_max_wq_size);
+	if (q->log_blocks > log_max)
+		return err_set(err, -EINVAL,
+			       "%s: send ring of %u packets: the device has at most %u",
+			       c->rdma_name, q->conf.packets, 1u << log_max);
 	q->hot.mask = q->hot.held_mask = q->conf.packets - 1;
 	return 0;
 }
 
-static int open_memory(struct m5_txq *q)
+static int open_memory(struct m5_txq *q, struct err *err)
 {
 	q->hot.held = calloc(q->conf.packets, sizeof(*q->hot.held));
 	q->hot.end_of = calloc(q->conf.packets, sizeof(*q->hot.end_of));
-	return q->hot.held && q->hot.end_of ? 0 : -ENOMEM;
+	if (q->hot.held && q->hot.end_of)
+		return 0;
+	return err_set(err, -ENOMEM, "%s: no memory for a send ring of %u packets",
+		       q->dev->caps.rdma_name, q->conf.packets);
 }
 
 static int open_tis(struct m5_txq *q, struct err *err)
@@ -52,7 +62,8 @@ static int open_tis(struct m5_txq *q, struct err *err)
 
 	prm_set(in, PRM_IN_OPCODE, PRM_CREATE_TIS);
 	prm_set(prm_at(in, PRM_CREATE_TIS_CTX), PRM_TISC_TD, q->dev->tdn);
-	return m5_devx_create(q->dev, "CREATE_TIS", in, sizeof(in), err, &q->tis, &q->tisn);
+	return m5_devx_create(q->dev, "CREATE_TIS", in, sizeof(in), err, &q->tis,
+			      &q->tisn);
 }
 
 static void fill_wq(void *wq, const struct m5_txq *q)
@@ -77,6 +88,7 @@ static int open_sq(struct m5_txq *q, struct err *err)
 	prm_set(in, PRM_IN_OPCODE, PRM_CREATE_SQ);
 	prm_set(ctx, PRM_SQC_FLUSH_IN_ERROR, 1);
 	prm_set(ctx, PRM_SQC_ALLOW_MPW, 1);
+	prm_set(ctx, PRM_SQC_TS_FORMAT, q->dev->caps.sq_ts_format);
 	prm_set(ctx, PRM_SQC_CQN, q->cq.num);
 	prm_set(ctx, PRM_SQC_TIS_COUNT, 1);
 	prm_set(ctx, PRM_SQC_TIS, q->tisn);
@@ -92,11 +104,12 @@ static int open_queue(struct m5_txq *q, struct err *err)
 	if (r < 0)
 		return r;
 	/* Every WQE could complete, with an error at least. */
-	r = m5_cq_open(&q->cq, q->dev, q->uar, q->log_blocks, q->conf.numa_node, err, &q->hot.cq);
+	r = m5_cq_open(&q->cq, q->dev, q->uar, q->log_blocks, q->conf.numa_node, err,
+		       &q->hot.cq);
 	if (r < 0)
 		return r;
-	r = m5_ring_map(&q->ring, q->dev, (size_t)PRM_WQEBB << q->log_blocks, false, q->conf.numa_node,
-			err);
+	r = m5_ring_map(&q->ring, q->dev, (size_t)PRM_WQEBB << q->log_blocks, false,
+			q->conf.numa_node, err);
 	if (r < 0)
 		return r;
 	r = open_tis(q, err);
@@ -107,7 +120,7 @@ static int open_queue(struct m5_txq *q, struct err *err)
 		return r;
 	q->hot.ring = q->ring.base;
 	q->hot.dbrec = q->ring.dbrec;
-	q->hot.doorbell = (volatile uint64_t *)(void *)((uint8_t *)q->uar->base_addr + PRM_UAR_SEND);
+	q->hot.doorbell = q->uar->reg_addr;
 	q->hot.qpn_shifted = q->num << 8;
 	q->hot.dev = (uint16_t)q->dev->index;
 	return 0;
@@ -120,7 +133,7 @@ int m5_txq_open(struct m5_dev *dev, const struct m5_txq_conf *conf, struct err *
 	int r;
 
 	if (!q)
-		return -ENOMEM;
+		return err_set(err, -ENOMEM, "%s: no memory", dev->caps.rdma_name);
 	memset(q, 0, sizeof(*q));
 	q->dev = dev;
 	q->conf = *conf;
@@ -129,7 +142,7 @@ int m5_txq_open(struct m5_dev *dev, const struct m5_txq_conf *conf, struct err *
 	r = choose_geometry(q, err);
 	if (r < 0)
 		goto fail;
-	r = open_memory(q);
+	r = open_memory(q, err);
 	if (r < 0)
 		goto fail;
 	r = open_queue(q, err);
@@ -159,19 +172,36 @@ static int set_state(struct m5_txq *q, enum prm_q_state to, struct err *err)
 	return r;
 }
 
-int m5_txq_start(struct m5_txq *q, struct err *err) { return set_state(q, PRM_Q_READY, err); }
+int m5_txq_start(struct m5_txq *q, struct err *err)
+{
+	return set_state(q, PRM_Q_READY, err);
+}
+
+/* An error moves the queue without us. */
+static int read_state(struct m5_txq *q, struct err *err)
+{
+	uint32_t in[PRM_QUERY_SQ_IN_BYTES / 4] = { 0 }, out[PRM_QUERY_SQ_OUT_BYTES / 4];
+	int r;
+
+	prm_set(in, PRM_IN_OPCODE, PRM_QUERY_SQ);
+	prm_set(in, PRM_QUERY_SQ_SQN, q->num);
+	r = m5_devx_query(q->dev, q->obj, "QUERY_SQ", in, sizeof(in), out, sizeof(out),
+			  err);
+	if (!r)
+		q->state = (enum prm_q_state)prm_get(prm_at(out, PRM_QUERY_SQ_CTX),
+						     PRM_SQC_STATE);
+	return r;
+}
 
 int m5_txq_reset(struct m5_txq *q, struct err *err)
 {
 	struct m5_tx *tx = &q->hot;
-	int r;
+	int r = read_state(q, err);
 
-	if (tx->failed && q->state == PRM_Q_READY)
-		q->state = PRM_Q_ERROR; /* the device moved it there by itself */
-	r = set_state(q, PRM_Q_ERROR, err);
-	if (r < 0)
-		return r;
-	r = set_state(q, PRM_Q_RESET, err);
+	if (!r && q->state == PRM_Q_READY)
+		r = set_state(q, PRM_Q_ERROR, err);
+	if (!r)
+		r = set_state(q, PRM_Q_RESET, err);
 	if (r < 0)
 		return r;
 	m5_cq_drop(&tx->cq);
@@ -196,6 +226,15 @@ void m5_txq_close(struct m5_txq *q)
 	free(q);
 }
 
-struct m5_tx *m5_txq_hot(struct m5_txq *q) { return &q->hot; }
-uint32_t m5_txq_num(const struct m5_txq *q) { return q->num; }
-uint32_t m5_txq_packets(const struct m5_txq *q) { return q->conf.packets; }
+struct m5_tx *m5_txq_hot(struct m5_txq *q)
+{
+	return &q->hot;
+}
+uint32_t m5_txq_num(const struct m5_txq *q)
+{
+	return q->num;
+}
+uint32_t m5_txq_packets(const struct m5_txq *q)
+{
+	return q->conf.packets;
+}

@@ -11,7 +11,10 @@
 #include <infiniband/verbs.h>
 
 /* After a NULL result. Never 0: a library that forgot to set errno must not look like success. */
-static inline int verbs_errno(void) { return errno ? -errno : -EIO; }
+static inline int verbs_errno(void)
+{
+	return errno ? -errno : -EIO;
+}
 
 /* For functions that return 0, -1 with errno, or an errno value of either sign. */
 static inline int verbs_result(int r)

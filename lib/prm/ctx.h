@@ -20,7 +20,7 @@ enum { PRM_CREATE_CQ_BYTES = 272, PRM_CREATE_CQ_CTX = 0x80 /* bit */ };
 #define PRM_CQC_DBREC_UMEM_ID	 PRM_FIELD(0x20, 32)
 #define PRM_CQC_LOG_SIZE	 PRM_FIELD(0x63, 5)
 #define PRM_CQC_UAR		 PRM_FIELD(0x68, 24)
-#define PRM_CQC_EQN		 PRM_FIELD(0xb8, 8) /* DPDK: c_eqn; Linux has 32 bits from 0xa0 on */
+#define PRM_CQC_EQN		 PRM_FIELD(0xb8, 8)   /* DPDK; Linux: 32 bits from 0xa0 */
 #define PRM_CQC_LOG_PAGE	 PRM_FIELD(0xc3, 5)   /* log2 of page bytes, less 12 */
 #define PRM_CQC_DBREC_ADDR	 PRM_FIELD(0x1c0, 64) /* offset into the umem */
 
