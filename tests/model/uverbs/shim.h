@@ -159,6 +159,7 @@ int shim_move(const struct shim_vma *v, uint64_t addr, uint64_t len,
 	      struct shim_range *ret);
 /* Says why not, and what to do. */
 void shim_move_failed(const struct shim_vma *v, uint64_t addr, uint64_t len, int why);
+void shim_copy(void *to, const void *from, uint64_t len); /* whole pages */
 /* Opens what a shared mapping maps, for reading and writing. Return: descriptor or -errno. */
 int shim_file(struct shim_maps *m, const struct shim_vma *v, bool *close_it);
 bool shim_file_is(int fd, uint32_t dev_major, uint32_t dev_minor, uint64_t inode);

@@ -21,7 +21,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -107,7 +106,7 @@ static long own_copy(const struct shim_vma *v)
 		return p;
 	if (!(v->prot & PROT_READ))
 		SYS(SYS_mprotect, v->start, len, PROT_READ);
-	memcpy((void *)p, (void *)(uintptr_t)v->start, len);
+	shim_copy((void *)p, (void *)(uintptr_t)v->start, len);
 	SYS(SYS_mprotect, p, len, v->prot);
 	ret = SYS(SYS_mremap, p, len, len, MREMAP_MAYMOVE | MREMAP_FIXED, v->start);
 	if (!shim_sys_failed(ret))

@@ -63,18 +63,24 @@ static long copy_small(int fd, uint64_t addr, uint64_t len)
 	return 0;
 }
 
-/* hugetlbfs has no write(). Plain loads and stores: memcpy() may need the dynamic linker. */
+/* Not memcpy(): that may need the dynamic linker, and sanitizers look at what it copies. */
+void shim_copy(void *to, const void *from, uint64_t len)
+{
+	const volatile uint64_t *f = from;
+	volatile uint64_t *t = to;
+
+	for (uint64_t i = 0; i < len / sizeof(*t); i++)
+		t[i] = f[i];
+}
+
+/* hugetlbfs has no write(). */
 static long copy_huge(int fd, uint64_t addr, uint64_t len)
 {
-	const volatile uint64_t *from = (void *)(uintptr_t)addr;
-	volatile uint64_t *to;
 	long p = SYS(SYS_mmap, NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (shim_sys_failed(p))
 		return p;
-	to = (void *)p;
-	for (uint64_t i = 0; i < len / sizeof(*to); i++)
-		to[i] = from[i];
+	shim_copy((void *)p, (void *)(uintptr_t)addr, len);
 	SYS(SYS_munmap, p, len);
 	return 0;
 }

@@ -19,6 +19,18 @@
 #define PAGE 4096
 #define MIB  (1024 * 1024)
 
+/* A sanitizer's allocator keeps what free() was given for a while. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
 extern struct rig rig;
 extern bool privileged, want_huge;
 
