@@ -1,4 +1,15 @@
-/* fib/fib.c - routes, next hops and published tables, together */
+/* fib/fib.c - routes, next hops and published tables, together
+ *
+ * A commit prepares all words that change, in memory that no worker knows, and then
+ * stores them, one by one. What a burst may see meanwhile: of each address the route
+ * before the commit or the one after it, never a mixture, never a third; of two
+ * addresses one may be before and the other after. A commit of one prefix that lies in
+ * one word is seen by all or by none of a burst's addresses... as long as it fits.
+ *
+ * Words have two parts (words.h); a lookup may use one of each. Between a change of the
+ * first part and one of the second lies a grace period, so that a burst never meets
+ * both: default routes and other very short ones cost that wait, no other change does.
+ */
 
 #include "fib.h"
 
@@ -8,15 +19,22 @@
 #include "../base/rcu.h"
 #include "lookup_hot.h"
 #include "nexthops.h"
-#include "rib.h"
-#include "simple.h"
+#include "table.h"
 
-enum { DEFAULT_NEXTHOPS = 65536, MAX_NEXTHOPS = 1 << 22 };
+enum {
+	DEFAULT_NEXTHOPS = 65536,
+	MAX_NEXTHOPS = 1 << 22,
+	/* Pieces that wait for a grace period before we wait for one ourselves. */
+	MAX_WAITING = 32768,
+};
 
 struct fib {
 	struct nexthops nexthops;
 	struct rib rib;
-	struct simple *simple[2];
+	struct table table[2]; /* [0] IPv4, [1] IPv6 */
+	enum fib_simd simd;
+	/* Parts of the words that were changed since the last grace period. */
+	bool is_recent[2];
 	/* One is live, the other for the next publication. */
 	struct fib_tables tables[2];
 	unsigned current;
@@ -36,54 +54,75 @@ const char *fib_origin_name(enum fib_origin origin)
 
 /* ---- publication ---- */
 
-/* Every worker has ended a turn: what it saw before, nobody sees any more. */
+/* Every worker has ended a turn: what it could reach before, nobody can any more. */
 static void quiesce(struct fib *fib)
 {
 	rcu_wait();
 	nexthops_sync(&fib->nexthops);
 	nexthops_reclaim(&fib->nexthops);
+	for (unsigned f = 0; f < 2; f++)
+		ledger_reclaim(&fib->table[f].ledger);
+	fib->is_recent[0] = fib->is_recent[1] = false;
 }
 
-/* Points workers at the current next hops and tables. */
-static void publish(struct fib *fib)
+/* Points workers at the current copy of the next hops. */
+static void publish_nexthops(struct fib *fib)
 {
 	struct fib_tables *t = &fib->tables[fib->current ^= 1];
 
 	*t = (struct fib_tables){
 		.nh = nexthops_line(&fib->nexthops, fib->nexthops.current, 0),
-		.v4 = fib->simple[0],
-		.v6 = fib->simple[1],
-		.lookup4 = simple_lookup4,
-		.lookup6 = simple_lookup6,
+		.v4 = &fib->table[0].view,
+		.v6 = &fib->table[1].view,
+		.lookup4 = fib->table[0].layout->lookup4[fib->simd],
+		.lookup6 = fib->table[1].layout->lookup6[fib->simd],
 	};
 	rcu_publish(fib->live, t);
+}
+
+static void publish_part(struct fib *fib, unsigned part)
+{
+	if (!fib->table[0].words.is_dirty[part] && !fib->table[1].words.is_dirty[part])
+		return;
+	if (fib->is_recent[!part]) {
+		rcu_wait();
+		fib->is_recent[!part] = false;
+	}
+	words_publish(&fib->table[0].words, part);
+	words_publish(&fib->table[1].words, part);
+	fib->is_recent[part] = true;
 }
 
 /* ---- life ---- */
 
 int fib_new(const struct fib_conf *conf, struct fib **ret)
 {
+	const struct table_layout *v4 = conf->layout4 == FIB4_DIR24 ? &dir24_layout
+								    : &run21_layout;
 	uint32_t max = conf->max_nexthops ? conf->max_nexthops : DEFAULT_NEXTHOPS;
 	struct fib *fib;
 	int r;
 
 	if (max > MAX_NEXTHOPS)
 		return -EINVAL;
+	if (!fib_simd_works(conf->simd))
+		return -EOPNOTSUPP;
 	fib = fib_mem_refused() ? NULL : calloc(1, sizeof(*fib));
 	if (!fib)
 		return -ENOMEM;
+	fib->simd = conf->simd == FIB_SIMD_BEST ? fib_simd_best() : conf->simd;
 	r = nexthops_open(&fib->nexthops, max);
 	if (!r)
 		r = rib_open(&fib->rib, &fib->nexthops);
 	if (!r)
-		r = simple_new(&fib->rib, 0, &fib->simple[0]);
+		r = table_open(&fib->table[0], v4, &fib->rib);
 	if (!r)
-		r = simple_new(&fib->rib, 1, &fib->simple[1]);
+		r = table_open(&fib->table[1], &rl6_layout, &fib->rib);
 	if (r < 0) {
 		fib_free(fib);
 		return r;
 	}
-	publish(fib);
+	publish_nexthops(fib);
 	*ret = fib;
 	return 0;
 }
@@ -92,14 +131,17 @@ void fib_free(struct fib *fib)
 {
 	if (!fib)
 		return;
+	table_close(&fib->table[0]);
+	table_close(&fib->table[1]);
 	rib_close(&fib->rib);
 	nexthops_close(&fib->nexthops);
-	free(fib->simple[0]);
-	free(fib->simple[1]);
 	free(fib);
 }
 
-struct fib_tables *const *fib_live(const struct fib *fib) { return &fib->live; }
+struct fib_tables *const *fib_live(const struct fib *fib)
+{
+	return &fib->live;
+}
 
 /* ---- next hops ---- */
 
@@ -113,31 +155,64 @@ int fib_nh_get(struct fib *fib, const struct fib_nh *nh, uint32_t *ret)
 	return nexthops_get(&fib->nexthops, nh, ret);
 }
 
-void fib_nh_ref(struct fib *fib, uint32_t index) { nexthops_ref(&fib->nexthops, index); }
-void fib_nh_put(struct fib *fib, uint32_t index) { nexthops_put(&fib->nexthops, index); }
+void fib_nh_ref(struct fib *fib, uint32_t index)
+{
+	nexthops_ref(&fib->nexthops, index);
+}
+void fib_nh_put(struct fib *fib, uint32_t index)
+{
+	nexthops_put(&fib->nexthops, index);
+}
 
 const struct fib_nh *fib_nh_at(const struct fib *fib, uint32_t index)
 {
 	return nexthops_at(&fib->nexthops, index);
 }
 
+static bool in_use(const struct fib *fib, uint32_t index)
+{
+	return index && index <= fib->nexthops.top &&
+	       nexthops_info(&fib->nexthops, index)->refs;
+}
+
 void fib_nh_each(const struct fib *fib,
-		 bool (*fn)(void *arg, uint32_t index, const struct fib_nh *nh), void *arg)
+		 bool (*fn)(void *arg, uint32_t index, const struct fib_nh *nh),
+		 void *arg)
 {
 	for (uint32_t i = 1; i <= fib->nexthops.top; i++)
-		if (nexthops_info(&fib->nexthops, i)->refs && !fn(arg, i, fib_nh_at(fib, i)))
+		if (in_use(fib, i) && !fn(arg, i, fib_nh_at(fib, i)))
 			return;
 }
 
 int fib_nh_set(struct fib *fib, uint32_t index, const struct fib_nh *nh)
 {
-	if (!index || index > fib->nexthops.top || !nexthops_info(&fib->nexthops, index)->refs)
+	if (!in_use(fib, index))
 		return -ENOENT;
-	quiesce(fib); /* the copy that is to be written may still be read */
+	quiesce(fib); /* the copy that is written to may still be read */
 	nexthops_set(&fib->nexthops, index, nh);
 	nexthops_flip(&fib->nexthops);
-	publish(fib);
+	publish_nexthops(fib);
 	return 0;
+}
+
+void fib_nh_change(struct fib *fib,
+		   bool (*fn)(void *arg, uint32_t index, struct fib_nh *nh), void *arg)
+{
+	bool any = false;
+
+	quiesce(fib);
+	for (uint32_t i = 1; i <= fib->nexthops.top; i++) {
+		struct fib_nh nh = *fib_nh_at(fib, i);
+
+		if (!in_use(fib, i) || !fn(arg, i, &nh))
+			continue;
+		nexthops_set(&fib->nexthops, i, &nh);
+		any = true;
+	}
+	if (!any)
+		return;
+	nexthops_flip(&fib->nexthops);
+	publish_nexthops(fib);
 }
 
 /* ---- routes ---- */
@@ -151,8 +226,8 @@ static bool is_prefix(const struct fib_prefix *p)
 	       key.hi == masked.hi && key.lo == masked.lo;
 }
 
-int fib_route_add(struct fib *fib, const struct fib_prefix *p, enum fib_origin origin, uint32_t nh,
-		  uint32_t metric)
+int fib_route_add(struct fib *fib, const struct fib_prefix *p, enum fib_origin origin,
+		  uint32_t nh, uint32_t metric)
 {
 	return is_prefix(p) && nh ? rib_add(&fib->rib, p, origin, nh, metric) : -EINVAL;
 }
@@ -160,7 +235,8 @@ int fib_route_add(struct fib *fib, const struct fib_prefix *p, enum fib_origin o
 int fib_route_replace(struct fib *fib, const struct fib_prefix *p, enum fib_origin origin,
 		      uint32_t nh, uint32_t metric)
 {
-	return is_prefix(p) && nh ? rib_replace(&fib->rib, p, origin, nh, metric) : -EINVAL;
+	return is_prefix(p) && nh ? rib_replace(&fib->rib, p, origin, nh, metric)
+				  : -EINVAL;
 }
 
 int fib_route_del(struct fib *fib, const struct fib_prefix *p, enum fib_origin origin)
@@ -168,42 +244,86 @@ int fib_route_del(struct fib *fib, const struct fib_prefix *p, enum fib_origin o
 	return is_prefix(p) ? rib_del(&fib->rib, p, origin) : -EINVAL;
 }
 
+/* With that many changes it is less work to go through the whole table once. */
+static bool is_much(const struct fib *fib, unsigned family)
+{
+	size_t all = fib->rib.trie[family].nodes.used;
+
+	return rib_changes(&fib->rib) > 4096 + all / 4;
+}
+
+static int stage(struct fib *fib)
+{
+	bool all[2] = { is_much(fib, 0), is_much(fib, 1) };
+	int r = 0;
+
+	for (size_t i = 0; i < rib_changes(&fib->rib) && !r; i++) {
+		const struct rib_change *c = rib_change(&fib->rib, i);
+		unsigned f = c->family == 6;
+
+		if (!all[f])
+			r = table_stage(&fib->table[f], c->key, c->len);
+	}
+	for (unsigned f = 0; f < 2 && !r; f++)
+		if (all[f])
+			r = fib->table[f].layout->stage_all(&fib->table[f]);
+	if (r < 0) {
+		table_discard(&fib->table[0]);
+		table_discard(&fib->table[1]);
+	}
+	return r;
+}
+
+static size_t waiting(const struct fib *fib)
+{
+	return ledger_waiting(&fib->table[0].ledger) +
+	       ledger_waiting(&fib->table[1].ledger);
+}
+
 int fib_commit(struct fib *fib)
 {
-	struct simple *next[2] = { NULL, NULL };
 	int r;
 
 	if (!rib_changes(&fib->rib))
 		return 0;
-	r = simple_new(&fib->rib, 0, &next[0]);
-	if (!r)
-		r = simple_new(&fib->rib, 1, &next[1]);
+	r = stage(fib);
+	if (r < 0 &&
+	    waiting(fib)) { /* what earlier commits replaced may be what is missing */
+		quiesce(fib);
+		r = stage(fib);
+	}
 	if (r < 0) {
-		free(next[0]);
 		rib_undo(&fib->rib);
 		fib->sizes.failures++;
 		return r;
 	}
-	quiesce(fib);
+	publish_part(fib, 0);
+	publish_part(fib, 1);
 	for (unsigned f = 0; f < 2; f++) {
-		struct simple *was = fib->simple[f];
-
-		fib->simple[f] = next[f];
-		next[f] = was;
+		words_settle(&fib->table[f].words);
+		ledger_settle(&fib->table[f].ledger);
 	}
-	publish(fib);
 	rib_settle(&fib->rib, &fib->sizes);
-	quiesce(fib);
-	free(next[0]);
-	free(next[1]);
 	fib->sizes.commits++;
+	if (waiting(fib) > MAX_WAITING)
+		quiesce(fib);
 	return 0;
 }
 
-void fib_abort(struct fib *fib) { rib_undo(&fib->rib); }
+void fib_abort(struct fib *fib)
+{
+	rib_undo(&fib->rib);
+}
+void fib_reclaim(struct fib *fib)
+{
+	if (waiting(fib) || fib->nexthops.dying)
+		quiesce(fib);
+}
 
-bool fib_route_get(const struct fib *fib, const struct fib_prefix *p, enum fib_origin origin,
-		   struct fib_route *ret)
+/* ---- questions ---- */
+
+bool fib_route_get(const struct fib *fib, const struct fib_prefix *p,
+		   enum fib_origin origin, struct fib_route *ret)
 {
 	return rib_get(&fib->rib, p, origin, ret);
 }
@@ -226,7 +346,8 @@ void fib_sizes(const struct fib *fib, struct fib_sizes *ret)
 	memcpy(ret->routes, fib->rib.count, sizeof(ret->routes));
 	ret->nexthops = fib->nexthops.used;
 	for (unsigned f = 0; f < 2; f++)
-		ret->lookup_bytes[f] = sizeof(*fib->simple[f]) +
-				       fib->simple[f]->n * sizeof(fib->simple[f]->range[0]);
-	ret->rib_bytes = rib_bytes(&fib->rib) + nexthops_bytes(&fib->nexthops);
+		ret->lookup_bytes[f] = table_bytes(&fib->table[f]);
+	ret->rib_bytes = rib_bytes(&fib->rib) + nexthops_bytes(&fib->nexthops) +
+			 words_bytes(&fib->table[0].words) +
+			 words_bytes(&fib->table[1].words);
 }

@@ -21,21 +21,38 @@ struct fib;
 struct fib_tables; /* what workers read; lookup_hot.h */
 
 enum fib_origin { FIB_STATIC, FIB_KERNEL, FIB_ORIGIN_COUNT }; /* in order of preference */
-const char *fib_origin_name(enum fib_origin origin); /* "static" */
+const char *fib_origin_name(enum fib_origin origin);	      /* "static" */
+
+/* Instructions that lookups use; the results are the same. */
+enum fib_simd {
+	FIB_SIMD_BEST,
+	FIB_SIMD_SCALAR,
+	FIB_SIMD_AVX2,
+	FIB_SIMD_AVX512,
+	FIB_SIMD_COUNT
+};
+const char *fib_simd_name(enum fib_simd simd); /* "avx512" */
+
+/* FIB4_RUN21: 9 MiB for a full Internet table. FIB4_DIR24: 32 MiB, less work a lookup, for
+ * machines with that much cache to themselves; at most 32767 next hops and 32768 /24s with
+ * longer routes. */
+enum fib4_layout { FIB4_RUN21, FIB4_DIR24 };
 
 struct fib_conf {
 	uint32_t max_nexthops; /* 0 = 65536 */
+	enum fib4_layout layout4;
+	enum fib_simd simd;
 };
 
 struct fib_route {
 	struct fib_prefix prefix;
 	enum fib_origin origin;
-	uint32_t nh;	/* index */
+	uint32_t nh; /* index */
 	uint32_t metric;
-	bool active;	/* this one is in the tables; a less preferred origin is not */
+	bool active; /* this one is in the tables; a less preferred origin is not */
 };
 
-struct fib_sizes { /* readable without a walk */
+struct fib_sizes {			      /* readable without a walk */
 	uint32_t routes[2][FIB_ORIGIN_COUNT]; /* by family: [0] IPv4, [1] IPv6 */
 	uint32_t nexthops;
 	uint64_t lookup_bytes[2], rib_bytes;
@@ -57,9 +74,14 @@ void fib_nh_put(struct fib *fib, uint32_t index); /* reused only after a grace p
 const struct fib_nh *fib_nh_at(const struct fib *fib, uint32_t index);
 /* Every next hop in use, in ascending index; stops when @fn returns false. */
 void fib_nh_each(const struct fib *fib,
-		 bool (*fn)(void *arg, uint32_t index, const struct fib_nh *nh), void *arg);
-/* Changes a next hop under every route that uses it (MAC or port changed). */
+		 bool (*fn)(void *arg, uint32_t index, const struct fib_nh *nh),
+		 void *arg);
+/* Changes a next hop under every route that uses it (MAC or port changed), at once: no packet
+ * leaves with half of the change. Waits for a grace period. Return: 0, -ENOENT (not in use). */
 int fib_nh_set(struct fib *fib, uint32_t index, const struct fib_nh *nh);
+/* The same for all next hops for which @fn changes *nh and returns true: one wait, one switch. */
+void fib_nh_change(struct fib *fib,
+		   bool (*fn)(void *arg, uint32_t index, struct fib_nh *nh), void *arg);
 
 /* -EEXIST if that origin has the prefix; the reference on @nh passes to the route on success. */
 int fib_route_add(struct fib *fib, const struct fib_prefix *p, enum fib_origin origin,
@@ -67,13 +89,17 @@ int fib_route_add(struct fib *fib, const struct fib_prefix *p, enum fib_origin o
 /* Adds or replaces. */
 int fib_route_replace(struct fib *fib, const struct fib_prefix *p, enum fib_origin origin,
 		      uint32_t nh, uint32_t metric);
-int fib_route_del(struct fib *fib, const struct fib_prefix *p, enum fib_origin origin); /* -ESRCH */
+int fib_route_del(struct fib *fib, const struct fib_prefix *p,
+		  enum fib_origin origin); /* -ESRCH */
 int fib_commit(struct fib *fib);
 void fib_abort(struct fib *fib); /* gives up what is staged */
+/* Gives memory and next hops back that only wait for a grace period. Commits do it now and then;
+ * call it when nothing else is to be done. Waits. */
+void fib_reclaim(struct fib *fib);
 
 /* Exactly this prefix and origin, staged changes included; false if absent. */
-bool fib_route_get(const struct fib *fib, const struct fib_prefix *p, enum fib_origin origin,
-		   struct fib_route *ret);
+bool fib_route_get(const struct fib *fib, const struct fib_prefix *p,
+		   enum fib_origin origin, struct fib_route *ret);
 /* The route that forwards this address. */
 bool fib_route_match(const struct fib *fib, uint8_t family, const uint8_t addr[16],
 		     struct fib_route *ret);

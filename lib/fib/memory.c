@@ -7,19 +7,25 @@
 
 #include "../base/bits.h"
 
-enum { STEP = 256 << 10, HUGE_STEP = 2 << 20 };
+enum {
+	STEP = 256 << 10,
+	HUGE_STEP = 2 << 20,
+	/* Readable past the last piece: vector loads are wider than what they want. */
+	PAD = CACHE_LINE,
+};
 
 uint64_t fib_mem_refuse;
 
 int arena_open(struct arena *a, size_t limit_bytes, bool huge)
 {
-	size_t limit = align_up(limit_bytes, HUGE_STEP);
+	size_t limit = align_up(limit_bytes + PAD, HUGE_STEP);
 	uint8_t *p;
 
 	memset(a, 0, sizeof(*a));
 	if (fib_mem_refused())
 		return -ENOMEM;
-	p = mmap(NULL, limit + HUGE_STEP, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	p = mmap(NULL, limit + HUGE_STEP, PROT_NONE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p == MAP_FAILED)
 		return -ENOMEM;
 	a->base = (uint8_t *)align_up((uintptr_t)p, HUGE_STEP);
@@ -27,7 +33,8 @@ int arena_open(struct arena *a, size_t limit_bytes, bool huge)
 		munmap(p, (size_t)(a->base - p));
 	if (a->base != p + HUGE_STEP)
 		munmap(a->base + limit, (size_t)(p + HUGE_STEP - a->base));
-	a->limit = limit;
+	a->limit = limit - PAD;
+	a->reserved = limit;
 	a->huge = huge;
 	return 0;
 }
@@ -35,7 +42,7 @@ int arena_open(struct arena *a, size_t limit_bytes, bool huge)
 void arena_close(struct arena *a)
 {
 	if (a->base)
-		munmap(a->base, a->limit);
+		munmap(a->base, a->reserved);
 	memset(a, 0, sizeof(*a));
 }
 
@@ -44,8 +51,8 @@ static int make_ready(struct arena *a, size_t bytes)
 	size_t step = a->huge ? HUGE_STEP : STEP;
 	size_t more = align_up(bytes - a->ready, step);
 
-	if (more > a->limit - a->ready)
-		more = a->limit - a->ready;
+	if (more > a->reserved - a->ready)
+		more = a->reserved - a->ready;
 	if (mprotect(a->base + a->ready, more, PROT_READ | PROT_WRITE) < 0)
 		return -ENOMEM;
 	if (a->huge)
@@ -62,8 +69,8 @@ int arena_more(struct arena *a, size_t bytes, size_t *ret)
 		return -ENOSPC;
 	if (fib_mem_refused())
 		return -ENOMEM;
-	if (a->used + bytes > a->ready)
-		r = make_ready(a, a->used + bytes);
+	if (a->used + bytes + PAD > a->ready)
+		r = make_ready(a, a->used + bytes + PAD);
 	if (r < 0)
 		return r;
 	*ret = a->used;

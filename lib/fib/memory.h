@@ -28,8 +28,9 @@ struct arena {
 	uint8_t *base;
 	size_t used;  /* bytes handed out, from the start */
 	size_t ready; /* bytes that are memory */
-	size_t limit; /* bytes reserved */
-	bool huge;    /* in huge pages where the kernel has them */
+	size_t limit; /* bytes that may be handed out */
+	size_t reserved;
+	bool huge; /* in huge pages where the kernel has them */
 };
 
 int arena_open(struct arena *a, size_t limit_bytes, bool huge);

@@ -17,15 +17,15 @@ enum fib_nh_kind {
 	FIB_NH_BLACKHOLE,   /* drop */
 	FIB_NH_UNREACHABLE, /* punt: the kernel answers */
 	FIB_NH_PROHIBIT,    /* punt: the kernel answers */
-	FIB_NH_NONE,	    /* no route: punt, the kernel answers; index 0 is always this */
+	FIB_NH_NONE, /* no route: punt, the kernel answers; index 0 is always this */
 };
 
 struct fib_nh {
 	uint8_t macs[12]; /* destination, source: written over the frame's in one go */
-	uint16_t mtu;	 /* IP bytes that fit */
-	uint8_t kind;	 /* enum fib_nh_kind */
-	uint8_t port;	 /* egress port index; FORWARD only */
-	uint16_t vlan;	 /* tag to insert, 0 = none */
+	uint16_t mtu;	  /* IP bytes that fit */
+	uint8_t kind;	  /* enum fib_nh_kind */
+	uint8_t port;	  /* egress port index; FORWARD only */
+	uint16_t vlan;	  /* tag to insert, 0 = none */
 	uint16_t flags;
 	uint8_t reserved[40];
 } CACHE_ALIGNED;

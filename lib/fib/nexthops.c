@@ -173,7 +173,10 @@ void nexthops_set(struct nexthops *t, uint32_t index, const struct fib_nh *nh)
 	link_in(t, index, nh);
 }
 
-void nexthops_flip(struct nexthops *t) { t->current ^= 1; }
+void nexthops_flip(struct nexthops *t)
+{
+	t->current ^= 1;
+}
 
 void nexthops_sync(struct nexthops *t)
 {
@@ -203,5 +206,6 @@ void nexthops_reclaim(struct nexthops *t)
 
 uint64_t nexthops_bytes(const struct nexthops *t)
 {
-	return t->line[0].used + t->line[1].used + t->info.used + t->n_buckets * sizeof(*t->bucket);
+	return t->line[0].used + t->line[1].used + t->info.used +
+	       t->n_buckets * sizeof(*t->bucket);
 }

@@ -54,7 +54,8 @@ static inline struct nexthop_info *nexthops_info(const struct nexthops *t, uint3
 	return (struct nexthop_info *)(void *)t->info.base + index;
 }
 
-static inline struct fib_nh *nexthops_line(const struct nexthops *t, unsigned copy, uint32_t index)
+static inline struct fib_nh *nexthops_line(const struct nexthops *t, unsigned copy,
+					   uint32_t index)
 {
 	return (struct fib_nh *)(void *)t->line[copy].base + index;
 }

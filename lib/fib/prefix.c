@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static unsigned width(uint8_t family) { return family == 4 ? 32 : 128; }
+static unsigned width(uint8_t family)
+{
+	return family == 4 ? 32 : 128;
+}
 
 /* Clears the bits past len. Return: whether any was set. */
 static bool clear_host_bits(struct fib_prefix *p)
@@ -77,13 +80,14 @@ static int refuse_host_bits(const struct fib_prefix *masked, const char *text, c
 {
 	char hint[FIB_PREFIX_TEXT];
 
-	snprintf(why, why_size, "%s: bits are set past the prefix length, did you mean %s?", text,
+	snprintf(why, why_size,
+		 "%s: bits are set past the prefix length, did you mean %s?", text,
 		 fib_prefix_text(masked, hint));
 	return -EINVAL;
 }
 
-int fib_prefix_parse(const char *text, uint8_t def_family, struct fib_prefix *ret, char *why,
-		     size_t why_size)
+int fib_prefix_parse(const char *text, uint8_t def_family, struct fib_prefix *ret,
+		     char *why, size_t why_size)
 {
 	struct fib_prefix p = { 0 };
 	char addr[FIB_PREFIX_TEXT];
@@ -108,7 +112,8 @@ int fib_prefix_parse(const char *text, uint8_t def_family, struct fib_prefix *re
 	}
 	p.len = (uint8_t)width(p.family);
 	if (slash && parse_length(slash + 1, width(p.family), &p.len) < 0) {
-		snprintf(why, why_size, "%s: prefix length must be 0 to %u", text, width(p.family));
+		snprintf(why, why_size, "%s: prefix length must be 0 to %u", text,
+			 width(p.family));
 		return -EINVAL;
 	}
 	if (clear_host_bits(&p))

@@ -20,8 +20,8 @@ struct fib_prefix {
  *
  * Return: 0 or -EINVAL. Host bits that are set are refused, as `ip route` does.
  */
-int fib_prefix_parse(const char *text, uint8_t def_family, struct fib_prefix *ret, char *why,
-		     size_t why_size);
+int fib_prefix_parse(const char *text, uint8_t def_family, struct fib_prefix *ret,
+		     char *why, size_t why_size);
 char *fib_prefix_text(const struct fib_prefix *p, char text[FIB_PREFIX_TEXT]);
 /* Orders by family, then address, then length: the order of every listing. */
 int fib_prefix_compare(const struct fib_prefix *a, const struct fib_prefix *b);

@@ -24,7 +24,8 @@ int rib_open(struct rib *rib, struct nexthops *nexthops)
 	if (!r)
 		r = pool_open(&rib->routes, sizeof(struct rib_route), MAX_ROUTES, true);
 	if (!r)
-		r = arena_open(&rib->log, (size_t)MAX_CHANGES * sizeof(struct rib_change), false);
+		r = arena_open(&rib->log, (size_t)MAX_CHANGES * sizeof(struct rib_change),
+			       false);
 	return r;
 }
 
@@ -69,9 +70,13 @@ static int log_more(struct rib *rib, const struct fib_prefix *p, unsigned origin
 	return 0;
 }
 
-static void log_less(struct rib *rib) { rib->log.used -= sizeof(struct rib_change); }
+static void log_less(struct rib *rib)
+{
+	rib->log.used -= sizeof(struct rib_change);
+}
 
-static int add_new(struct rib *rib, uint32_t *head, unsigned origin, uint32_t nh, uint32_t metric)
+static int add_new(struct rib *rib, uint32_t *head, unsigned origin, uint32_t nh,
+		   uint32_t metric)
 {
 	uint32_t route, *link = place(rib, head, origin);
 	int r = pool_get(&rib->routes, &route);
@@ -83,8 +88,8 @@ static int add_new(struct rib *rib, uint32_t *head, unsigned origin, uint32_t nh
 	return 0;
 }
 
-static void change(struct rib *rib, struct rib_change *c, struct rib_route *route, uint32_t nh,
-		   uint32_t metric)
+static void change(struct rib *rib, struct rib_change *c, struct rib_route *route,
+		   uint32_t nh, uint32_t metric)
 {
 	(void)rib;
 	c->action = RIB_REPLACED;
@@ -129,14 +134,14 @@ fail:
 	return r;
 }
 
-int rib_add(struct rib *rib, const struct fib_prefix *p, enum fib_origin origin, uint32_t nh,
-	    uint32_t metric)
+int rib_add(struct rib *rib, const struct fib_prefix *p, enum fib_origin origin,
+	    uint32_t nh, uint32_t metric)
 {
 	return put(rib, p, origin, nh, metric, false);
 }
 
-int rib_replace(struct rib *rib, const struct fib_prefix *p, enum fib_origin origin, uint32_t nh,
-		uint32_t metric)
+int rib_replace(struct rib *rib, const struct fib_prefix *p, enum fib_origin origin,
+		uint32_t nh, uint32_t metric)
 {
 	return put(rib, p, origin, nh, metric, true);
 }
@@ -209,7 +214,8 @@ static void undo(struct rib *rib, const struct rib_change *c)
 {
 	struct trie *trie = rib_trie(rib, c->family);
 	uint32_t node = trie_find(trie, c->key, c->len);
-	uint32_t *link = place(rib, &trie_at(trie, node)->route, c->origin), route = *link;
+	uint32_t *link = place(rib, &trie_at(trie, node)->route, c->origin),
+		 route = *link;
 
 	switch ((enum rib_action)c->action) {
 	case RIB_ADDED:
@@ -250,7 +256,8 @@ static struct fib_route describe(const struct rib *rib, const struct trie_node *
 		.metric = is->metric,
 		.active = route == node->route,
 	};
-	uint64_t w[2] = { __builtin_bswap64(node->key.hi), __builtin_bswap64(node->key.lo) };
+	uint64_t w[2] = { __builtin_bswap64(node->key.hi),
+			  __builtin_bswap64(node->key.lo) };
 
 	memcpy(d.prefix.addr, w, sizeof(w));
 	return d;
@@ -262,7 +269,8 @@ bool rib_get(const struct rib *rib, const struct fib_prefix *p, enum fib_origin 
 	const struct trie *trie = &rib->trie[p->family == 6];
 	uint32_t node = trie_find(trie, rib_key(p->addr), p->len), route;
 
-	for (route = node ? trie_at(trie, node)->route : 0; route; route = rib_at(rib, route)->next) {
+	for (route = node ? trie_at(trie, node)->route : 0; route;
+	     route = rib_at(rib, route)->next) {
 		if (rib_at(rib, route)->origin != origin)
 			continue;
 		*ret = describe(rib, trie_at(trie, node), p->family, route);

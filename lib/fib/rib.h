@@ -28,7 +28,7 @@ enum rib_action { RIB_ADDED, RIB_REPLACED, RIB_DELETED };
 struct rib_change {
 	struct trie_key key;
 	uint8_t family, len, origin, action;
-	uint32_t route;	  /* RIB_DELETED: the route, no longer in its list */
+	uint32_t route;	     /* RIB_DELETED: the route, no longer in its list */
 	uint32_t nh, metric; /* RIB_REPLACED: what they were */
 };
 
@@ -70,10 +70,10 @@ static inline struct rib_change *rib_change(const struct rib *rib, size_t i)
 
 int rib_open(struct rib *rib, struct nexthops *nexthops);
 void rib_close(struct rib *rib);
-int rib_add(struct rib *rib, const struct fib_prefix *p, enum fib_origin origin, uint32_t nh,
-	    uint32_t metric);
-int rib_replace(struct rib *rib, const struct fib_prefix *p, enum fib_origin origin, uint32_t nh,
-		uint32_t metric);
+int rib_add(struct rib *rib, const struct fib_prefix *p, enum fib_origin origin,
+	    uint32_t nh, uint32_t metric);
+int rib_replace(struct rib *rib, const struct fib_prefix *p, enum fib_origin origin,
+		uint32_t nh, uint32_t metric);
 int rib_del(struct rib *rib, const struct fib_prefix *p, enum fib_origin origin);
 /* Forgets the log; counts what it did into @sizes. */
 void rib_settle(struct rib *rib, struct fib_sizes *sizes);

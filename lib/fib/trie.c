@@ -16,7 +16,10 @@ int trie_open(struct trie *t, uint32_t max_nodes)
 	return r;
 }
 
-void trie_close(struct trie *t) { pool_close(&t->nodes); }
+void trie_close(struct trie *t)
+{
+	pool_close(&t->nodes);
+}
 
 uint32_t trie_find(const struct trie *t, struct trie_key key, unsigned len)
 {
@@ -26,7 +29,9 @@ uint32_t trie_find(const struct trie *t, struct trie_key key, unsigned len)
 		const struct trie_node *n = trie_at(t, at);
 
 		if (n->len >= len)
-			return n->len == len && n->key.hi == key.hi && n->key.lo == key.lo ? at : 0;
+			return n->len == len && n->key.hi == key.hi && n->key.lo == key.lo
+				       ? at
+				       : 0;
 		at = n->child[trie_bit(key, n->len)];
 	}
 	return 0;
@@ -37,12 +42,14 @@ static int make(struct trie *t, struct trie_key key, unsigned len, uint32_t *ret
 	int r = pool_get(&t->nodes, ret);
 
 	if (!r)
-		*trie_at(t, *ret) = (struct trie_node){ .key = trie_mask(key, len), .len = (uint8_t)len };
+		*trie_at(t, *ret) = (struct trie_node){ .key = trie_mask(key, len),
+							.len = (uint8_t)len };
 	return r;
 }
 
 /* Puts a node for @key in the place of @below, which does not cover it. */
-static int split(struct trie *t, uint32_t *link, struct trie_key key, unsigned len, uint32_t *ret)
+static int split(struct trie *t, uint32_t *link, struct trie_key key, unsigned len,
+		 uint32_t *ret)
 {
 	uint32_t below = *link, leaf, fork;
 	const struct trie_node *b = trie_at(t, below);
@@ -115,7 +122,8 @@ void trie_prune(struct trie *t, struct trie_key key, unsigned len)
 
 		if (n->len >= len) {
 			/* The fork above may have been there for this node only. */
-			if (n->len == len && trie_covers(n, key) && unlink_node(t, link) && !*link && above)
+			if (n->len == len && trie_covers(n, key) &&
+			    unlink_node(t, link) && !*link && above)
 				unlink_node(t, above);
 			return;
 		}

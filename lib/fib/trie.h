@@ -47,7 +47,8 @@ static inline struct trie_key trie_mask(struct trie_key k, unsigned len)
 {
 	if (len < 64)
 		return (struct trie_key){ len ? k.hi & UINT64_MAX << (64 - len) : 0, 0 };
-	return (struct trie_key){ k.hi, len < 128 ? k.lo & ~(UINT64_MAX >> (len - 64)) : k.lo };
+	return (struct trie_key){ k.hi,
+				  len < 128 ? k.lo & ~(UINT64_MAX >> (len - 64)) : k.lo };
 }
 
 /* How many bits both start with. */
@@ -65,7 +66,8 @@ static inline bool trie_covers(const struct trie_node *n, struct trie_key k)
 
 int trie_open(struct trie *t, uint32_t max_nodes);
 void trie_close(struct trie *t);
-uint32_t trie_find(const struct trie *t, struct trie_key key, unsigned len); /* 0 = absent */
+uint32_t trie_find(const struct trie *t, struct trie_key key,
+		   unsigned len); /* 0 = absent */
 /* Finds or makes the node. Return: 0, -ENOSPC, -ENOMEM; then nothing has changed. */
 int trie_insert(struct trie *t, struct trie_key key, unsigned len, uint32_t *ret);
 /* Takes the node out again if nothing needs it. */

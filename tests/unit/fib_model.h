@@ -37,7 +37,8 @@ static inline void model_flip(uint8_t addr[16], unsigned bit)
 	addr[bit / 8] ^= (uint8_t)(0x80 >> bit % 8);
 }
 
-static inline struct fib_prefix model_prefix(uint8_t family, const uint8_t addr[16], unsigned len)
+static inline struct fib_prefix model_prefix(uint8_t family, const uint8_t addr[16],
+					     unsigned len)
 {
 	struct fib_prefix p = { .family = family, .len = (uint8_t)len };
 
@@ -52,14 +53,16 @@ static inline struct model_route *model_find(struct model *m, const struct fib_p
 					     enum fib_origin origin)
 {
 	for (size_t i = 0; i < m->n; i++)
-		if (m->route[i].origin == origin && !fib_prefix_compare(&m->route[i].prefix, p))
+		if (m->route[i].origin == origin &&
+		    !fib_prefix_compare(&m->route[i].prefix, p))
 			return &m->route[i];
 	return NULL;
 }
 
 /* The longest that covers, of those the most preferred origin. */
-static inline const struct model_route *model_match(const struct model_route route[], size_t n,
-						    uint8_t family, const uint8_t addr[16])
+static inline const struct model_route *model_match(const struct model_route route[],
+						    size_t n, uint8_t family,
+						    const uint8_t addr[16])
 {
 	const struct model_route *best = NULL;
 
@@ -75,17 +78,19 @@ static inline const struct model_route *model_match(const struct model_route rou
 	return best;
 }
 
-static inline uint32_t model_lookup(const struct model *m, uint8_t family, const uint8_t addr[16])
+static inline uint32_t model_lookup(const struct model *m, uint8_t family,
+				    const uint8_t addr[16])
 {
-	const struct model_route *r = model_match(m->committed, m->n_committed, family, addr);
+	const struct model_route *r =
+		model_match(m->committed, m->n_committed, family, addr);
 
 	return r ? r->nh : 0;
 }
 
 /* ---- changes ---- */
 
-static inline void model_add(struct model *m, const struct fib_prefix *p, enum fib_origin origin,
-			     uint32_t nh, uint32_t metric)
+static inline void model_add(struct model *m, const struct fib_prefix *p,
+			     enum fib_origin origin, uint32_t nh, uint32_t metric)
 {
 	struct model_route *is = model_find(m, p, origin);
 
@@ -109,7 +114,8 @@ static inline void model_replace(struct model *m, const struct fib_prefix *p,
 	*is = (struct model_route){ *p, origin, nh, metric };
 }
 
-static inline void model_del(struct model *m, const struct fib_prefix *p, enum fib_origin origin)
+static inline void model_del(struct model *m, const struct fib_prefix *p,
+			     enum fib_origin origin)
 {
 	struct model_route *is = model_find(m, p, origin);
 

@@ -46,7 +46,8 @@ static const struct row rows[] = {
 	{ "::g/64", NULL, "not an IPv4" },
 	{ "2001:db8::1::/64", NULL, "not an IPv4" },
 	{ "defaul", NULL, "not an IPv4" },
-	{ "11111111111111111111111111111111111111111111111111111111111111111111111", NULL, "too long" },
+	{ "11111111111111111111111111111111111111111111111111111111111111111111111", NULL,
+	  "too long" },
 };
 
 static void text_is_read_as_ip_reads_it(void **state)
@@ -91,7 +92,9 @@ static void every_length_survives_a_round_trip(void **state)
 		test_fill(p.addr, (p.len + 7u) / 8);
 		if (p.len % 8)
 			p.addr[p.len / 8] &= (uint8_t)(0xff << (8 - p.len % 8));
-		assert_int_equal(fib_prefix_parse(fib_prefix_text(&p, text), 4, &q, why, sizeof(why)), 0);
+		assert_int_equal(fib_prefix_parse(fib_prefix_text(&p, text), 4, &q, why,
+						  sizeof(why)),
+				 0);
 		assert_int_equal(fib_prefix_compare(&p, &q), 0);
 		assert_memory_equal(&p, &q, sizeof(p));
 	}
@@ -122,4 +125,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(covers_is_exact_to_the_bit),
 };
 
-int main(void) { return cmocka_run_group_tests(tests, NULL, NULL); }
+int main(void)
+{
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

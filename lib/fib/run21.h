@@ -1,0 +1,38 @@
+/* fib/run21.h - IPv4: one word for eight /24
+ *
+ *   word of a /21, bits 31..8          bits 7..0
+ *     first run, in u16                map: bit = a run of /24s begins here; bit 0 set
+ *     0 | next hop                     0: the whole /21 has one next hop
+ *     1 | block                        0: wide: a block of eight u32 values
+ *
+ * Runs are u16 next hops. Where that is too narrow, or some /24 has longer routes, the
+ * word is wide: its values are next hops, or nodes over the last 8 bits (node.h).
+ *
+ * A full Internet table: 8 MiB of words, three of four of them with one next hop, and
+ * less than 1 MiB of runs.
+ *
+ * The default route is a word of its own, used where the rest has next hop 0: changing
+ * it does not touch two million words.
+ */
+#pragma once
+
+#include "node.h"
+
+enum {
+	RUN21_WORDS = 1 << 21,
+	RUN21_DEFAULT = RUN21_WORDS, /* the word after the last */
+	RUN21_NEXTHOPS = 1 << 23,
+};
+
+#define RUN21_WIDE UINT32_C(0x80000000)
+
+ALWAYS_INLINE bool run21_is_wide(uint32_t word)
+{
+	return (word & (RUN21_WIDE | 0xff)) == RUN21_WIDE;
+}
+
+/* The run of /24 number @slot of the word, counted from 1. */
+ALWAYS_INLINE uint32_t run21_rank(uint32_t word, uint32_t slot)
+{
+	return (uint32_t)__builtin_popcount(word << 24 << (7 - slot));
+}
