@@ -287,13 +287,12 @@ static struct cx_cq *armed_cq(struct cx_dev *dev, const struct cx_uar *uar,
 
 /* A number that already made its event is a repetition: the program has not seen that event
  * yet, and will (it counts its events; kernel eq.c, ++cq->arm_sn). */
-void cx_cq_arm(struct cx_dev *dev, struct cx_uar *uar, uint64_t doorbell)
+static void arm(struct cx_dev *dev, struct cx_cq *cq, uint32_t hi)
 {
-	struct cx_cq *cq = armed_cq(dev, uar, doorbell);
-	uint32_t hi = (uint32_t)(doorbell >> 32);
 	uint8_t sn = hi >> 28 & 3;
 
-	if (!cq || (!cq->armed && cq->arm_sn == sn))
+	cq->arm_record = hi;
+	if (!cq->armed && cq->arm_sn == sn)
 		return;
 	cq->armed = true;
 	cq->arm_sn = sn;
@@ -301,6 +300,40 @@ void cx_cq_arm(struct cx_dev *dev, struct cx_uar *uar, uint64_t doorbell)
 	cq->arm_ci = hi & CI_MASK;
 	if (beyond(cq) > (cq->arm_cmd ? written(cq) - cq->solicited_pi : 0))
 		cx_cq_notify(dev, cq, CX_NOTICE_SOLICITED);
+}
+
+struct neighbours {
+	struct cx_dev *dev;
+	const struct cx_uar *uar;
+	const struct cx_cq *rung;
+};
+
+static bool arm_neighbour(void *arg, struct cx_obj *obj)
+{
+	const struct neighbours *n = arg;
+	struct cx_cq *cq = (struct cx_cq *)obj;
+	uint32_t record;
+
+	if (cq->uar != n->uar || cq == n->rung)
+		return true;
+	record = cx_record(&cq->dbrec[1]);
+	if (record != cq->arm_record)
+		arm(n->dev, cq, record);
+	return true;
+}
+
+/* The page is memory and not a register: of two queues that share it (libmlx5 hands one page out
+ * twice) the second arm may have overwritten the first before anybody looked. So a doorbell is
+ * also a hint to look at the arm records of the others, which their program wrote before it. */
+void cx_cq_arm(struct cx_dev *dev, struct cx_uar *uar, uint64_t doorbell)
+{
+	struct cx_cq *cq = armed_cq(dev, uar, doorbell);
+	struct neighbours n = { dev, uar, cq };
+
+	if (cq)
+		arm(dev, cq, (uint32_t)(doorbell >> 32));
+	if (uar->n_cqs > 1)
+		cx_obj_each(dev, CX_CQ, arm_neighbour, &n);
 }
 
 /* ---- in and out ---- */

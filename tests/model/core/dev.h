@@ -90,6 +90,7 @@ struct cx_cq {
 	bool armed;
 	uint8_t arm_sn, arm_cmd;
 	uint32_t arm_ci;
+	uint32_t arm_record; /* the last that was acted on */
 	uint32_t solicited_pi; /* one past the last error or solicited completion */
 	enum cx_cqe_comp comp;
 	enum cx_mini_format mini;
