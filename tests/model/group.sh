@@ -6,7 +6,6 @@
 #   clang       C17: every unit test
 #   clang-tsan  where threads meet: the device process and the tests that start threads
 #   gcc         as users build it: the judges
-# shellcheck disable=SC2154 # top and BUILD_DIR are set by tests/run
 here=$top/tests/model
 
 export CX_COVERAGE_DIR=$BUILD_DIR/coverage

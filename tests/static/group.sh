@@ -1,6 +1,5 @@
 # shellcheck shell=bash
 # tests/static - what needs no running program; sourced by tests/run
-# shellcheck disable=SC2154 # set by tests/run
 static=$top/tests/static
 
 if build clang -DCMAKE_C_COMPILER=clang -DCMAKE_C_STANDARD=17; then

@@ -4,7 +4,6 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 
 # Tracked files and those about to be: what a commit of everything would hold.
-# shellcheck disable=SC2120 # without a pattern: all of them
 files() # PATTERN...
 {
 	git ls-files --cached --others --exclude-standard -- "$@" | sort -u |
@@ -13,7 +12,6 @@ files() # PATTERN...
 
 scripts()
 {
-	# shellcheck disable=SC2119
 	files | while read -r file; do
 		case $file in
 		*.sh) echo "$file" ;;

@@ -5,5 +5,4 @@
 # Written so that this file does not find itself.
 paths='(^|[^A-Za-z0-9_.-])/(work|farm|home|root|tmp/(ref|b-))/'
 hosts='(deb|security|snapshot)[.]debian[.]org|registry[.]npmjs[.]org|pypi[.]org'
-# shellcheck disable=SC2119
 ! files | grep -v '^LICENSE$' | xargs grep -nIE "$paths|$hosts"

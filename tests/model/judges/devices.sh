@@ -34,5 +34,45 @@ field_is state 'PORT_ACTIVE (4)'
 field_is link_layer Ethernet
 field_is active_mtu '1024 (3)'
 field_is phys_state 'LINK_UP (5)'
-check 'raw packets are among the capabilities' grep -q 'raw packet' -i "$TMPDIR/devinfo"
+field_is max_cqe 4194303
+field_is hca_core_clock 1000000kHZ
+check 'raw packets: IP checksums are offloaded' grep -q 'IP csum offload' "$TMPDIR/devinfo"
+equal 'board_id' "$(field board_id)" MT_0000000359
+within 'RSS by Toeplitz' "$(($(field rx_hash_function)))" 1 1
+
+# As iproute2 prints them: the port, its state, and the netdev by its number.
+link_of() # RDMA-NAME
+{
+	on rdma -d link show "$1/1" | tr -s ' ' | sed 's/ $//'
+}
+
+for n in 0 1; do
+	equal "rdma link mlx5_$n" "$(link_of mlx5_$n)" \
+		"link mlx5_$n/1 state ACTIVE physical_state LINK_UP netdev eth$n netdev_index $(
+		cat /sys/class/net/eth$n/ifindex)"
+	guid=$(on ibv_devices | awk -v n=mlx5_$n '$1 == n { print $2 }')
+	equal "rdma dev mlx5_$n" "$(on rdma dev show mlx5_$n | grep -o 'node_guid [0-9a-f:]*')" \
+		"node_guid $(sed 's/..../&:/g; s/:$//' <<<"$guid")"
+done
+
+# A cable pulled at one end is down at both; set down by ip, the port is down as well.
+state() # RDMA-NAME STATE PHYSICAL-STATE
+{
+	[[ $(link_of "$1") == *" state $2 physical_state $3 "* ]]
+}
+
+is_on() # RDMA-NAME NETDEV
+{
+	[[ $(link_of "$1") == *" netdev $2 "* ]]
+}
+
+ctl link eth0 down
+wait_for 5 'mlx5_0 is down' state mlx5_0 DOWN DISABLED
+on ibv_devinfo -d mlx5_0 >"$TMPDIR/devinfo"
+field_is state 'PORT_DOWN (1)'
+ctl link eth0 up
+wait_for 5 'mlx5_0 is up' state mlx5_0 ACTIVE LINK_UP
+ip link set eth0 name wan0
+wait_for 5 'mlx5_0 shows the new name of its netdev' is_on mlx5_0 wan0
+model_stop
 finish

@@ -2,8 +2,8 @@
 # judges/forward.sh - testpmd's io forwarding between two ports: nothing lost or changed
 # timeout: 400
 #
-#   gen eth0 --> testpmd --> eth1 gen      each gen wire sends 500,000 frames, IPv4 and
-#   gen eth0 <-- testpmd <-- eth1 gen      IPv6, and checks every frame of the other
+#   gen eth0 --> testpmd --> eth1 gen      each gen wire sends 500,000 frames, IPv4 from
+#   gen eth0 <-- testpmd <-- eth1 gen      eth0, IPv6 from eth1; every frame is checked
 #
 # The same with each way of receiving that Debian's driver has: it asks for the layout of
 # its queues and completions by device arguments.
@@ -13,20 +13,61 @@
 count=500000
 wire="gen:count=$count,window=512,start=ctl,check=same,flows=256"
 
-forward() # NAME DEVARGS
+# All are back, or nothing came back for five seconds: what is lost stays lost.
+gen_done() # PORT
 {
-	local name=$1 devargs=$2 port
+	local now running under_way
 
-	model_start --port "eth0=$wire,family=46,len=60,len_max=256" \
-		--port "eth1=$wire,family=46,len=70,len_max=1514"
-	testpmd_start -l 0,1 --no-huge -m 512 -a "$(pci eth0)$devargs" -a "$(pci eth1)$devargs" \
-		-- -i --total-num-mbufs=16384 --rxd=1024 --txd=1024 --no-mlockall
+	now=$(ctl wire "$1" stat)
+	running=$(value_of running <<<"$now")
+	under_way=$(value_of under_way <<<"$now")
+	if [ "$now" != "$last" ]; then
+		last=$now
+		since=$SECONDS
+	fi
+	[ "$running $under_way" = '0 0' ] || [ $((SECONDS - since)) -ge 5 ]
+}
+
+start() # FORWARD-MODE DEVARGS
+{
+	local port
+
+	model_start --port "eth0=$wire,family=4,len=60,len_max=256" \
+		--port "eth1=$wire,family=6,len=70,len_max=1514"
+	testpmd_start -l 0,1 --no-huge -m 512 -a "$(pci eth0)$2" -a "$(pci eth1)$2" \
+		-- -i --total-num-mbufs=16384 --rxd=1024 --txd=1024 --no-mlockall \
+		--forward-mode="$1"
 	tp 'start'
 	for port in eth0 eth1; do ctl wire $port start; done
 	for port in eth0 eth1; do
-		wait_for 120 "$name: all frames of $port" gen_done $port
+		last='' since=$SECONDS
+		wait_for 120 "all frames of $port" gen_done $port
 	done
 	tp 'stop'
+}
+
+# The device did as it was asked: compressed or not, strides or not, refused nothing.
+used() # NAME COMPRESSED STRIDING, each 0 or 1
+{
+	local port minis strides
+
+	strides=$(ctl dump | grep -c '^RQ .* RDY .* strides ')
+	equal "$1: striding queues" "$strides" $(($3 * 2))
+	for port in eth0 eth1; do
+		minis=$(count_of $port mini_cqes)
+		equal "$1: $port compressed completions" $((minis > 0)) "$2"
+		equal "$1: $port refused commands" "$(count_of $port cmd_refusals)" 0
+		equal "$1: $port refused work entries" "$(count_of $port wqe_refusals)" 0
+		equal "$1: $port ignored doorbells" "$(count_of $port bad_doorbells)" 0
+	done
+}
+
+forward() # NAME COMPRESSED STRIDING DEVARGS
+{
+	local name=$1 port
+
+	start io "$4"
+	used "$1" "$2" "$3"
 	for port in eth0 eth1; do
 		equal "$name: $port sent" "$(wire_stat $port sent)" $count
 		equal "$name: $port came back" "$(wire_stat $port returned)" $count
@@ -38,13 +79,25 @@ forward() # NAME DEVARGS
 	model_stop
 }
 
-forward 'plain' ',rxq_cqe_comp_en=0'
-forward 'compressed, hash' ',rxq_cqe_comp_en=1'
-forward 'compressed, flow tag' ',rxq_cqe_comp_en=2'
-forward 'compressed, checksum' ',rxq_cqe_comp_en=3'
-forward 'compressed, headers' ',rxq_cqe_comp_en=4'
-forward 'multi-packet' ',rxq_cqe_comp_en=0,mprq_en=1,rxqs_min_mprq=1'
-forward 'multi-packet, compressed' ',rxq_cqe_comp_en=3,mprq_en=1,rxqs_min_mprq=1'
-forward 'multi-packet, scalar' ',rxq_cqe_comp_en=1,mprq_en=1,rxqs_min_mprq=1,rx_vec_en=0'
-forward 'inline send' ',txqs_min_inline=1,txq_inline_mpw=128'
+# The judge itself: MAC addresses exchanged must be noticed in every frame.
+unlike()
+{
+	start macswap ,rxq_cqe_comp_en=0
+	equal 'macswap: eth0 came back unchanged' "$(wire_stat eth0 returned)" 0
+	equal 'macswap: eth0 changed' "$(wire_stat eth0 bad)" $count
+	testpmd_quit
+	model_stop
+}
+
+forward 'plain' 0 0 ',rxq_cqe_comp_en=0'
+forward 'compressed, hash' 1 0 ',rxq_cqe_comp_en=1'
+forward 'compressed, flow tag' 1 0 ',rxq_cqe_comp_en=2'
+forward 'compressed, checksum' 1 0 ',rxq_cqe_comp_en=3'
+forward 'compressed, headers' 1 0 ',rxq_cqe_comp_en=4'
+forward 'multi-packet' 0 1 ',rxq_cqe_comp_en=0,mprq_en=1,rxqs_min_mprq=1'
+forward 'multi-packet, compressed' 1 1 ',rxq_cqe_comp_en=3,mprq_en=1,rxqs_min_mprq=1'
+forward 'multi-packet, scalar' 1 1 ',mprq_en=1,rxqs_min_mprq=1,rx_vec_en=0'
+forward 'scalar, compressed' 1 0 ',rxq_cqe_comp_en=1,rx_vec_en=0'
+forward 'inline send' 1 0 ',txqs_min_inline=1,txq_inline_mpw=128'
+unlike
 finish

@@ -30,7 +30,7 @@ killed_after() # SECONDS COMMAND...
 	rm -f "$pid_file"
 	# shellcheck disable=SC2016 # expanded by the inner shell
 	on bash -c 'echo $$ >"$0.new" && mv "$0.new" "$0" && exec "$@"' "$pid_file" "$@" \
-		>/dev/null 2>&1 &
+		<&7 >/dev/null 2>&1 &
 	runner=$!
 	wait_for 20 'the victim runs' [ -s "$pid_file" ]
 	sleep "$seconds"
@@ -56,13 +56,26 @@ series() # WHAT TIMES MILLISECONDS COMMAND...
 	echo "$what: resident $rss kB before, $(alive rss_kb) kB after"
 }
 
+# Standard input that never ends: testpmd stops at its end.
+mkfifo "$TMPDIR/endless"
+exec 7<>"$TMPDIR/endless"
+
 model_start --port eth0=loop --port eth1=pair:eth2 --port eth2=pair:eth1
 first=$(holdings)
-series 't_devx' 95 60 env ROUNDS=1000000 "$MODEL_BIN/t_devx"
+series 't_devx' 95 60 "$MODEL_BIN/t_devx" --rounds 1000000
 series 'testpmd' 5 999 dpdk-testpmd --no-huge -m 256 --no-telemetry -l 0,1 \
-	-a "$(pci eth1)" -- -i --total-num-mbufs=4096 --no-mlockall --tx-first
+	-a "$(pci eth1)" -- --total-num-mbufs=4096 --no-mlockall --tx-first
+# Two clients of one port, by destination address: one is killed, again and again.
+start_on "$MODEL_BIN/t_devx" --rounds 300000 --mac 9 >"$TMPDIR/survivor" 2>&1
+for ((n = 0; n < 20; n++)); do
+	killed_after "$(printf '0.%03d' $((RANDOM % 60)))" "$MODEL_BIN/t_devx" --rounds 1000000
+done
+wait "$on_pid"
+equal 'exit status of the client that was left alone' $? 0
+wait_for 10 'as at the start' holds "$first"
+
 rss=$(alive rss_kb)
-series 't_devx again' 40 60 env ROUNDS=1000000 "$MODEL_BIN/t_devx"
+series 't_devx again' 40 60 "$MODEL_BIN/t_devx" --rounds 1000000
 at_least 'resident memory did not grow by 4 MB' $((rss + 4096)) "$(alive rss_kb)"
 equal 'holds at the end' "$(holdings)" "$first"
 model_stop

@@ -29,7 +29,7 @@ has_left()
 
 route() # WHAT LOOKUP DEVARGS
 {
-	local what=$1 lookup=$2 devargs=$3 port pid files
+	local what=$1 lookup=$2 devargs=$3 port files
 
 	rm -f "$TMPDIR"/out?.pcap
 	for port in 0 1; do
@@ -38,18 +38,18 @@ route() # WHAT LOOKUP DEVARGS
 	done
 	shift 3
 	model_start "$@"
-	on "$L3FWD" -l 1 --no-huge -m 512 --no-telemetry -a "$(pci eth0)$devargs" \
+	: >"$log"
+	start_on "$L3FWD" -l 1 --no-huge -m 512 --no-telemetry -a "$(pci eth0)$devargs" \
 		-a "$(pci eth1)$devargs" -- -p 3 -P --lookup="$lookup" \
 		--config='(0,0,1),(1,0,1)' --rule_ipv4="$TMPDIR/v4.cfg" \
-		--rule_ipv6="$TMPDIR/v6.cfg" >"$log" 2>&1 &
-	pid=$!
+		--rule_ipv6="$TMPDIR/v6.cfg" >"$log" 2>&1
 	wait_for 60 "$what: l3fwd's main loop" grep -qa 'entering main loop' "$log"
 	for port in 0 1; do
 		ctl wire eth$port start
 		wait_for 60 "$what: all frames of eth$port" has_left $(((port + 1) * count))
 	done
-	kill -INT $pid
-	wait $pid
+	kill "$on_pid"
+	wait "$on_pid"
 	equal "$what: exit status of l3fwd" $? 0
 	for port in 0 1; do
 		ctl wire eth$port flush

@@ -49,9 +49,9 @@ run() # WHAT DEVARGS
 	tp start
 	ctl wire eth0 start
 	wait_for 60 "$what: all frames taken" tp_has 0 $((arriving - rest))
+	equal "$what: queue 0" "$(tp_queue 0 0)" $marked
+	equal "$what: queue 1" "$(tp_queue 0 1)" $((queue4 + queue6))
 	tp 'stop'
-	equal "$what: queue 0" "$(tp_xstat 0 rx_q0_packets)" $marked
-	equal "$what: queue 1" "$(tp_xstat 0 rx_q1_packets)" $((queue4 + queue6))
 	equal "$what: marked 0x1234" "$(marks 0x1234)" $mark4
 	equal "$what: marked 0xabcde" "$(marks 0xabcde)" $mark6
 	equal "$what: to the kernel" "$(count_of eth0 rx_kernel)" $rest

@@ -4,18 +4,25 @@
 #   model_start ARGS...         cxmodel with these arguments (--port ...), ready on return
 #   model_stop                  orderly; checks its exit status
 #   on COMMAND...               runs a program on the device
+#   start_on COMMAND...         the same in the background; $on_pid passes SIGTERM on to it
 #   ctl COMMAND...              a line to its control socket
 #   count_of PORT NAME          a counter of `ctl stats PORT`
 #   alive NAME [PORT]           a number of `ctl stat [PORT]`: objects, clients, CQ, FTE ...
 #   wire_stat PORT NAME         a number of `ctl wire PORT stat`
 #   pci PORT, mac_of PORT       address on the bus; of the netdev
-# shellcheck disable=SC2154 # top is exported by tests/run
 . "$top/tests/lib.sh"
 
 : "${MODEL_BIN:?the folder of cxmodel and cxrun; tests/run sets it}"
 cx_dir=$TMPDIR/cx
 cx_log=$TMPDIR/cxmodel.log
 cx_pid=
+on_pid=
+
+# The kernel would speak on its netdevs by itself (MLD, router solicitation): counts of
+# frames are exact without. The namespace is the test's own.
+for knob in /proc/sys/net/ipv6/conf/{all,default}/disable_ipv6; do
+	[ ! -e "$knob" ] || echo 1 >"$knob"
+done
 
 ctl()
 {
@@ -53,6 +60,12 @@ on()
 value_of() # NAME: second word of the line that starts with it
 {
 	awk -v name="$1" '$1 == name { print $2; exit }'
+}
+
+start_on()
+{
+	"$MODEL_BIN/cxrun" -d "$cx_dir" -- "$@" &
+	on_pid=$!
 }
 
 count_of()

@@ -4,7 +4,8 @@
   make 4|6 OUT.pcap MAC COUNT SEED      UDP and TCP, random addresses and ports
   expect IN.pcap KEY ip|udp|l4 QUEUES   one line: frames of queue 0, 1, ...
 
-KEY is the 40-byte Toeplitz key in hex, as `show port N rss-hash key` prints it. The
+ip hashes the addresses; l4 also the ports of UDP and TCP; udp those of UDP, and sends
+what is not UDP to queue 0 unhashed. KEY is the 40-byte Toeplitz key in hex, as `show port N rss-hash key` prints it. The
 queue is the hash modulo QUEUES: an indirection table of a power of two, filled in turn.
 """
 import sys
@@ -34,8 +35,9 @@ def tuple_of(frame, kind):
         addresses, ports, proto = frame[26:34], frame[34:38], frame[23]
     else:
         addresses, ports, proto = frame[22:54], frame[54:58], frame[20]
-    hashed = {"ip": (), "udp": (p.UDP,), "l4": (p.UDP, p.TCP)}[kind]
-    return addresses + ports if proto in hashed else addresses
+    if kind == "udp" and proto != p.UDP:
+        return b""
+    return addresses if kind == "ip" else addresses + ports
 
 
 def expect(path, key, kind, queues):

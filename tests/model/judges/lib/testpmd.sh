@@ -3,7 +3,7 @@
 #
 #   testpmd_start EAL-OPTIONS -- OPTIONS     started on the model, at its prompt
 #   tp COMMAND       sends it, waits for the next prompt; what it printed is in $tp_out
-#   tp_number REGEX  first group of REGEX in $tp_out: a number
+#   tp_received PORT, tp_queue PORT QUEUE    packets since forwarding started
 #   testpmd_quit     checks that it ends with status 0
 tp_log=$TMPDIR/testpmd.log
 tp_in=$TMPDIR/testpmd.in
@@ -51,11 +51,6 @@ tp()
 	printf '%s\n' "$tp_out" | sed 's,^,  | ,' >&2
 }
 
-tp_number()
-{
-	printf '%s\n' "$tp_out" | sed -nE "s/.*$1.*/\1/p" | head -n 1
-}
-
 # RX-packets of a port since the start of forwarding.
 tp_received() # PORT
 {
@@ -64,11 +59,14 @@ tp_received() # PORT
 		sed -nE 's/.*RX-packets: ([0-9]+).*/\1/p'
 }
 
-# An extended statistic of a port, by name.
-tp_xstat() # PORT NAME
+# Packets that one receive queue has given, of several. (mlx5's extended statistics want
+# ethtool's counters of the real netdev, which a TAP does not have.)
+tp_queue() # PORT QUEUE
 {
-	tp "show port xstats $1"
-	printf '%s\n' "$tp_out" | sed -n "s/^$2: //p"
+	tp 'show fwd stats all'
+	printf '%s\n' "$tp_out" |
+		sed -n "/Stats for RX Port= *$1\/Queue= *$2 /,/RX-packets/p" |
+		sed -nE 's/.*RX-packets: ([0-9]+).*/\1/p'
 }
 
 testpmd_quit()
