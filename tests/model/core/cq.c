@@ -324,7 +324,8 @@ static bool arm_neighbour(void *arg, struct cx_obj *obj)
 
 /* The page is memory and not a register: of two queues that share it (libmlx5 hands one page out
  * twice) the second arm may have overwritten the first before anybody looked. So a doorbell is
- * also a hint to look at the arm records of the others, which their program wrote before it. */
+ * also a hint to look at the arm records of the others, which their program wrote before it. A
+ * first arm with sequence number and index 0 leaves its record at 0 and is not seen so. */
 void cx_cq_arm(struct cx_dev *dev, struct cx_uar *uar, uint64_t doorbell)
 {
 	struct cx_cq *cq = armed_cq(dev, uar, doorbell);
