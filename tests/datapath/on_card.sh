@@ -10,5 +10,5 @@ preload=()
 if ldd "$1" | grep -q libasan; then
 	preload=(--preload "$(ldd "$1" | awk '/libasan/ { print $3 }')")
 fi
-exec "$MODEL_BIN/cxrun" "${preload[@]}" --port "eth0=pair:eth1,mtu=${MTU:-1500}" \
-	--port "eth1=pair:eth0,mtu=${MTU:-1500}" -- "$@"
+exec "$MODEL_BIN/cxrun" "${preload[@]}" --port "eth0=pair:eth1,mtu=9000" \
+	--port "eth1=pair:eth0,mtu=9000" -- "$@"

@@ -88,6 +88,21 @@ void ctl_census(char text[1024])
 	text[end - all] = '\0';
 }
 
+void ctl_same_census(const char before[1024])
+{
+	char after[1024], one[64], two[64];
+	const char *a = before, *b = after;
+
+	ctl_census(after);
+	while (sscanf(a, "%63[^\n]", one) == 1 && sscanf(b, "%63[^\n]", two) == 1) {
+		if (strcmp(one, two) != 0)
+			fail_msg("before: %s, now: %s", one, two);
+		a += strlen(one) + (a[strlen(one)] != '\0');
+		b += strlen(two) + (b[strlen(two)] != '\0');
+	}
+	assert_string_equal(a, b);
+}
+
 void ctl_wait(const char *line, const char *name, uint64_t want)
 {
 	uint64_t end = time_ns() + 10 * NS_PER_S, is = 0;
@@ -318,6 +333,19 @@ uint32_t rig_receive(struct m5_rx *rx, struct m5_pkt pkt[], uint32_t n, int ms)
 			usleep(50);
 	}
 	return have;
+}
+
+void rig_receive_all(struct m5_rx *rx, struct m5_pkt pkt[], uint32_t n)
+{
+	uint32_t have = rig_receive(rx, pkt, n, 2000);
+
+	if (have == n)
+		return;
+	print_message("eth0:\n%s", ctl("stats eth0"));
+	print_message("eth1:\n%s", ctl("stats eth1"));
+	fail_msg("%u packets of %u; failed %d, errors %llu, out of step %llu", have, n,
+		 rx->failed, (unsigned long long)rx->errors,
+		 (unsigned long long)rx->out_of_step);
 }
 
 void rig_put(const struct m5_pkt pkt[], uint32_t n)

@@ -28,6 +28,7 @@ const char *ctl(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 uint64_t ctl_number(const char *line, const char *name);
 /* Objects, handles, mappings of all ports: what must be the same before and after. */
 void ctl_census(char text[1024]);
+void ctl_same_census(const char before[1024]);
 /* Waits until the number after @name is @want; at most 10 s. */
 void ctl_wait(const char *line, const char *name, uint64_t want);
 
@@ -83,6 +84,8 @@ void rig_close(struct rig *r);
 void netdev_mac(const char *netdev, uint8_t mac[6]);
 /* Packets of one queue until there are @n, or nothing comes for @ms. */
 uint32_t rig_receive(struct m5_rx *rx, struct m5_pkt pkt[], uint32_t n, int ms);
+/* The same, and it must be @n; else the test fails with what the ports counted. */
+void rig_receive_all(struct m5_rx *rx, struct m5_pkt pkt[], uint32_t n);
 void rig_put(const struct m5_pkt pkt[], uint32_t n);
 /* Reaps until all that was sent is done, at most 10 s. */
 void rig_sent(struct m5_tx *tx);

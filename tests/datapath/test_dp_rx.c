@@ -1,30 +1,366 @@
-/* datapath/test_dp_rx.c - frames from the wire through a receive queue */
+/* datapath/test_dp_rx.c - frames from the wire through a receive queue
+ *
+ * The sender is a packet socket on the other port: the kernel, not lib/m5.
+ */
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "../test.h"
 #include "rig.h"
 
-static void smoke(void **state)
+static int wire;
+static struct m5_pkt pkts[8192];
+static struct frame sent[8192];
+
+static int set_up(void **state)
+{
+	(void)state;
+	wire = wire_open("eth1");
+	return 0;
+}
+
+static const struct rig_conf striding = { .rx_packets = 512 };
+static const struct rig_conf cyclic = { .rx_packets = 512, .cyclic = true };
+
+/* Each of two kinds of queue: the rows of main() name them. */
+static const struct rig_conf *conf_of(void **state)
+{
+	return *state;
+}
+
+static uint64_t out_of_buffer(struct rig *r)
+{
+	uint64_t n = 0;
+
+	rig_ok(m5_rxq_out_of_buffer(r->rxq[0], &n), NULL);
+	return n;
+}
+
+/* Sends frames first .. first + n - 1 of random lengths, and keeps them. */
+static void send_random(struct rig *r, uint32_t first, uint32_t n, uint32_t max)
+{
+	for (uint32_t i = first; i < first + n; i++) {
+		frame_make(&sent[i], i % 2 ? 6 : 4, 70 + test_below(max - 70 + 1), i,
+			   r->mac);
+		wire_send(wire, &sent[i]);
+	}
+}
+
+/* Receives what send_random() sent, in order, and compares each byte. */
+static void receive_sent(struct rig *r, uint32_t first, uint32_t n)
+{
+	rig_receive_all(r->rx, pkts + first, n);
+	for (uint32_t i = first; i < first + n; i++)
+		frame_equal(&sent[i], pkts[i].data, pkts[i].len);
+}
+
+static void every_length(void **state)
 {
 	struct rig r;
 	struct frame f;
 	struct m5_pkt pkt;
-	int wire = wire_open("eth1");
 
-	(void)state;
-	rig_open(&r, &(struct rig_conf){ 0 });
-	for (uint32_t i = 0; i < 1000; i++) {
-		frame_make(&f, i % 2 ? 6 : 4, 70 + i, i, r.mac);
+	rig_open(&r, conf_of(state));
+	for (uint32_t len = 70; len <= 1514; len++) {
+		frame_make(&f, len % 2 ? 6 : 4, len, len, r.mac);
 		wire_send(wire, &f);
-		assert_int_equal(rig_receive(r.rx, &pkt, 1, 2000), 1);
+		rig_receive_all(r.rx, &pkt, 1);
 		frame_equal(&f, pkt.data, pkt.len);
+		assert_int_equal(pkt.flags, M5_PKT_L3_OK | M5_PKT_L4_OK);
+		assert_int_not_equal(pkt.hash, 0);
+		assert_ptr_equal(pkt.rx, r.rx);
+		rig_put(&pkt, 1);
+	}
+	assert_int_equal(r.rx->errors + r.rx->out_of_step, 0);
+	rig_close(&r);
+}
+
+static void bursts_over_many_laps(void **state)
+{
+	struct rig r;
+
+	rig_open(&r, conf_of(state));
+	for (uint32_t lap = 0; lap < 60; lap++) {
+		uint32_t n = 1 + test_below(100);
+
+		send_random(&r, 0, n, 1514);
+		receive_sent(&r, 0, n);
+		rig_put(pkts, n);
+	}
+	assert_int_equal(out_of_buffer(&r), 0);
+	rig_close(&r);
+}
+
+/* The card compares the checksums; a wrong one is said, not dropped. */
+static void wrong_checksums(void **state)
+{
+	struct rig r;
+	struct frame f;
+	struct m5_pkt pkt;
+
+	rig_open(&r, conf_of(state));
+	for (unsigned i = 0; i < 3; i++) {
+		frame_make(&f, 4, 100, i, r.mac);
+		if (i == 1)
+			f.bytes[14 + 10] ^= 1; /* IPv4 header */
+		if (i == 2)
+			f.bytes[14 + 20 + 6] ^= 1; /* UDP */
+		wire_send(wire, &f);
+		rig_receive_all(r.rx, &pkt, 1);
+		frame_equal(&f, pkt.data, pkt.len);
+		assert_int_equal(!(pkt.flags & M5_PKT_L3_OK), i == 1);
+		assert_int_equal(!(pkt.flags & M5_PKT_L4_OK), i == 2);
 		rig_put(&pkt, 1);
 	}
 	rig_close(&r);
 }
 
+/* Nothing is given back: what does not fit is counted by the card, and what was received stays
+ * as it was. */
+static void held_until_full(void **state)
+{
+	struct rig r;
+	uint32_t n, room;
+
+	rig_open(&r, conf_of(state));
+	room = m5_rxq_packets(r.rxq[0]);
+	send_random(&r, 0, room + 100, 1514);
+	n = rig_receive(r.rx, pkts, room + 100, 300);
+	assert_int_equal(n, room);
+	assert_int_equal(out_of_buffer(&r), 100);
+	for (uint32_t i = 0; i < n; i++)
+		frame_equal(&sent[i], pkts[i].data, pkts[i].len);
+	rig_put(pkts, n);
+	m5_rx_burst(r.rx, pkts, 1); /* gives the buffers back */
+	send_random(&r, 0, 300, 1514);
+	receive_sent(&r, 0, 300);
+	rig_put(pkts, 300);
+	assert_int_equal(out_of_buffer(&r), 100);
+	rig_close(&r);
+}
+
+/* One packet of the first chunk stays out: the ring stops there, and goes on when it is back. */
+static void one_held_long(void **state)
+{
+	struct rig r;
+	uint32_t room, n = 0, got;
+
+	rig_open(&r, conf_of(state));
+	room = m5_rxq_packets(r.rxq[0]);
+	send_random(&r, 0, room + 50, 200);
+	while ((got = rig_receive(r.rx, pkts + n, 16, 200))) {
+		if (n == 0)
+			rig_put(pkts + 1, got - 1);
+		else
+			rig_put(pkts + n, got);
+		n += got;
+	}
+	assert_int_equal(n, room);
+	frame_equal(&sent[0], pkts[0].data, pkts[0].len);
+	rig_put(pkts, 1);
+	m5_rx_burst(r.rx, pkts, 1);
+	send_random(&r, 0, room, 200);
+	receive_sent(&r, 0, room);
+	rig_put(pkts, room);
+	rig_close(&r);
+}
+
+/* Packets given back in any order. */
+static void held_at_random(void **state)
+{
+	struct rig r;
+	uint32_t out = 0, number = 0;
+
+	rig_open(&r, conf_of(state));
+	for (unsigned round = 0; round < 300; round++) {
+		uint32_t n = 1 + test_below(20);
+
+		if (out + n > m5_rxq_packets(r.rxq[0]) / 4)
+			n = 0;
+		for (uint32_t i = 0; i < n; i++, out++) {
+			frame_make(&sent[out], 4, 70 + test_below(1445), number++, r.mac);
+			wire_send(wire, &sent[out]);
+		}
+		receive_sent(&r, out - n, n);
+		for (uint32_t k = test_below(out + 1); k; k--) {
+			uint32_t i = test_below(out);
+
+			frame_equal(&sent[i], pkts[i].data, pkts[i].len);
+			rig_put(&pkts[i], 1);
+			pkts[i] = pkts[--out];
+			sent[i] = sent[out];
+		}
+	}
+	rig_put(pkts, out);
+	assert_int_equal(out_of_buffer(&r), 0);
+	rig_close(&r);
+}
+
+/* A frame takes several strides, and what is left of a chunk is skipped when too small. */
+static void jumbo(void **state)
+{
+	struct rig_conf conf = *conf_of(state);
+	struct rig r;
+
+	conf.mtu = 9000;
+	rig_open(&r, &conf);
+	assert_int_equal(r.rx->striding, !conf.cyclic);
+	for (uint32_t lap = 0; lap < 40; lap++) {
+		send_random(&r, 0, 40, 9014);
+		receive_sent(&r, 0, 40);
+		rig_put(pkts, 40);
+	}
+	if (r.rx->striding)
+		assert_true(r.rx->fillers > 10);
+	assert_int_equal(r.rx->errors + r.rx->out_of_step + out_of_buffer(&r), 0);
+	rig_close(&r);
+}
+
+/* The smallest rings the library makes. */
+static void smallest(void **state)
+{
+	struct rig_conf conf = *conf_of(state);
+	struct rig r;
+
+	conf.rx_packets = 8;
+	for (unsigned i = 0; i < 2; i++) {
+		conf.mtu = i ? 9000 : 1500;
+		rig_open(&r, &conf);
+		assert_int_equal(r.rx->striding, !conf.cyclic);
+		for (uint32_t n = 0; n < 500; n++) {
+			send_random(&r, 0, 1, conf.mtu + 14u);
+			receive_sent(&r, 0, 1);
+			rig_put(pkts, 1);
+		}
+		rig_close(&r);
+	}
+}
+
+/* ---- sleeping ---- */
+
+static bool readable(int fd, int ms)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, ms) == 1;
+}
+
+static void arm_and_wake(void **state)
+{
+	struct rig r;
+	int fd;
+
+	rig_open(&r, conf_of(state));
+	fd = m5_rxq_event_fd(r.rxq[0]);
+	for (uint32_t i = 0; i < 20; i++) { /* more events than their number has values */
+		m5_rx_arm(r.rx);
+		assert_false(readable(fd, i ? 20 : 100));
+		send_random(&r, i, 1, 100);
+		assert_true(readable(fd, 2000));
+		m5_rxq_event_clear(r.rxq[0]);
+		assert_false(readable(fd, 0));
+		receive_sent(&r, i, 1);
+		rig_put(pkts + i, 1);
+		/* Not armed: nobody is told. */
+		send_random(&r, i, 1, 100);
+		receive_sent(&r, i, 1);
+		rig_put(pkts + i, 1);
+		assert_false(readable(fd, 5));
+	}
+	rig_close(&r);
+}
+
+/* A completion between the last look and the arming. */
+static void arm_too_late(void **state)
+{
+	struct rig r;
+	int fd;
+
+	rig_open(&r, conf_of(state));
+	fd = m5_rxq_event_fd(r.rxq[0]);
+	for (uint32_t i = 0; i < 10; i++) {
+		send_random(&r, i, 1, 100);
+		while (!m5_cq_peek(&r.rx->cq))
+			usleep(10);
+		m5_rx_arm(r.rx);
+		assert_true(readable(fd, 2000));
+		m5_rxq_event_clear(r.rxq[0]);
+		receive_sent(&r, i, 1);
+		rig_put(pkts + i, 1);
+	}
+	rig_close(&r);
+}
+
+/* Something else woke the worker; it arms again without having had an event. */
+static void arm_again(void **state)
+{
+	struct rig r;
+	int fd;
+
+	rig_open(&r, conf_of(state));
+	fd = m5_rxq_event_fd(r.rxq[0]);
+	for (uint32_t i = 0; i < 20; i++) {
+		for (uint32_t k = test_below(7); k; k--)
+			m5_rx_arm(r.rx);
+		m5_rx_arm(r.rx);
+		send_random(&r, i, 1, 100);
+		assert_true(readable(fd, 2000));
+		m5_rxq_event_clear(r.rxq[0]);
+		receive_sent(&r, i, 1);
+		rig_put(pkts + i, 1);
+	}
+	rig_close(&r);
+}
+
+/* All queues of a device may share one doorbell page. */
+static void several_armed_at_once(void **state)
+{
+	struct rig_conf conf = *conf_of(state);
+	bool woken[RIG_QUEUES] = { false };
+	struct rig r;
+
+	conf.n_rxq = RIG_QUEUES;
+	rig_open(&r, &conf);
+	for (unsigned round = 0; round < 50; round++) {
+		for (unsigned q = 0; q < RIG_QUEUES; q++)
+			m5_rx_arm(m5_rxq_hot(r.rxq[q]));
+		send_random(&r, 100 * round % 8000, 16, 100);
+		for (unsigned q = 0; q < RIG_QUEUES; q++) {
+			struct m5_rx *rx = m5_rxq_hot(r.rxq[q]);
+			uint32_t n = rig_receive(rx, pkts, 16, 20);
+
+			rig_put(pkts, n);
+			woken[q] |= n != 0;
+			assert_int_equal(readable(m5_rxq_event_fd(r.rxq[q]),
+						  n ? 2000 : 0),
+					 n != 0);
+			m5_rxq_event_clear(r.rxq[q]);
+		}
+	}
+	for (unsigned q = 0; q < RIG_QUEUES; q++)
+		assert_true(woken[q]);
+	rig_close(&r);
+}
+
+#define BOTH(test) \
+	{ #test ", striding", test, NULL, NULL, (void *)(uintptr_t)&striding }, \
+	{ \
+#test ", cyclic", test, NULL, NULL, (void *)(uintptr_t)&cyclic \
+	}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(smoke) };
+	const struct CMUnitTest tests[] = {
+		BOTH(every_length),    BOTH(bursts_over_many_laps),
+		BOTH(wrong_checksums), BOTH(held_until_full),
+		BOTH(one_held_long),   BOTH(held_at_random),
+		BOTH(jumbo),	       BOTH(smallest),
+		BOTH(arm_and_wake),    BOTH(arm_too_late),
+		BOTH(arm_again),       BOTH(several_armed_at_once),
+	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, set_up, NULL);
 }
