@@ -177,13 +177,14 @@ static int new_table(struct uv_fs *fs, unsigned prio)
 	return rc;
 }
 
+/* A device in the fatal state only destroys; without a root frames go where the kernel's own
+ * table would send them. What cannot be destroyed stays, empty; the next rule finds it there. */
 static void free_table(struct uv_fs *fs, struct fs_table *t)
 {
-	const struct fs_table *next = fs_next(fs, t);
+	bool cut = !connect_previous(fs, t, fs_next(fs, t));
 
-	if (connect_previous(fs, t, next) || destroy_table(fs, t))
-		connect_previous(fs, t,
-				 t); /* it stays, empty; the next rule finds it there */
+	if (destroy_table(fs, t) && cut)
+		connect_previous(fs, t, t);
 }
 
 /* ---- leftovers: what no rule and no netdev wants ---- */

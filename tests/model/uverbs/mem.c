@@ -221,10 +221,11 @@ static bool piece_fits(const struct build *b, const struct cxp_mem *m)
 static int map_piece(struct build *b, const struct cxp_mem *m, int fd)
 {
 	int flags = MAP_SHARED | MAP_FIXED | MAP_POPULATE;
-	uint8_t *at = here(b, m->addr);
+	uint8_t *at;
 
 	if (!piece_fits(b, m) || !may_map(fd, m))
 		return -EFAULT;
+	at = here(b, m->addr);
 	if (mmap(at, m->len, PROT_READ | PROT_WRITE, flags, fd, (off_t)m->offset) ==
 		    MAP_FAILED &&
 	    (b->write || errno != EACCES ||
