@@ -78,6 +78,7 @@ nothing_left tools
 
 echo '# clients'
 client t_path eth0
+client t_netlink eth0
 client t_fd
 nothing_left t_fd
 client t_devx
@@ -100,6 +101,7 @@ equal 'exit status of ibv_devinfo -v as nobody' $? 0
 equal 'rdma link as nobody' "$(links setpriv --reuid 65534 --regid 65534 --clear-groups)" \
 	"$(links)"
 client t_devx --nobody
+client t_fd --nobody
 nothing_left nobody
 
 echo '# asynchronous events'

@@ -10,7 +10,6 @@
  */
 #define _GNU_SOURCE 1
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -323,9 +322,7 @@ static int as_nobody(unsigned device)
 	struct rig r;
 	int ret;
 
-	if (!check(!setgroups(0, NULL) && !setresgid(65534, 65534, 65534) &&
-			   !setresuid(65534, 65534, 65534),
-		   "become nobody"))
+	if (!check_become_nobody())
 		return check_end();
 	ctx = rig_open_device(device);
 	if (!check(ctx, "open for DevX"))

@@ -1,6 +1,6 @@
 /* test/t_fd.c - the uverbs descriptor is a descriptor: dup, fork, exec, SCM_RIGHTS, close
  *
- *   t_fd                  all checks
+ *   t_fd [--nobody]       all checks, from the first open on without privilege
  *   t_fd --linger         calls until the device process is gone; then EIO is right
  *   t_fd --import FD PD   (started by itself) a device imported from an inherited descriptor
  */
@@ -305,6 +305,8 @@ int main(int argc, char **argv)
 		return import_main(atoi(argv[2]), (uint32_t)strtoul(argv[3], NULL, 10));
 	if (argc == 2 && !strcmp(argv[1], "--linger"))
 		return linger();
+	if (argc == 2 && !strcmp(argv[1], "--nobody") && !check_become_nobody())
+		return check_end();
 	ctx = rig_open_device(0);
 	if (!check(ctx, "open"))
 		return check_end();

@@ -35,6 +35,7 @@ static int child_of_fork(char *p, char *heap_block, int from_parent, int to_pare
 {
 	struct ibv_mr *mr;
 	uint64_t bytes;
+	int lowest;
 
 	p[0] = 22;
 	strcpy(heap_block, "child");
@@ -42,7 +43,7 @@ static int child_of_fork(char *p, char *heap_block, int from_parent, int to_pare
 	wait_byte(from_parent); /* the parent has stored, too */
 	if (p[0] != 22 || strcmp(heap_block, "child") != 0 || p[PAGE] != 33)
 		return 1;
-	if (kept(&bytes))
+	if (kept(&bytes, &lowest))
 		return 2;
 	mr = reg(p, PAGE);
 	if (!mr || p[0] != 22)

@@ -232,7 +232,8 @@ static void grow(void)
 static void given_back(void)
 {
 	uint64_t before, after;
-	unsigned n_before = kept(&before), n_after;
+	int lowest;
+	unsigned n_before = kept(&before, &lowest), n_after;
 
 	for (unsigned i = 0; i < 40; i++) {
 		char *p = pages(16 * MIB / PAGE);
@@ -244,7 +245,7 @@ static void given_back(void)
 			ibv_dereg_mr(mr);
 		munmap(p, 16 * MIB);
 	}
-	n_after = kept(&after);
+	n_after = kept(&after, &lowest);
 	check(after <= before + 80 * MIB && n_after <= n_before + 6,
 	      "40 x 16 MiB unmapped: %u descriptors more, %llu MiB more",
 	      n_after - n_before, (unsigned long long)(after - before) / MIB);
@@ -260,7 +261,7 @@ static void given_back(void)
 	}
 	if (SANITIZED)
 		return;
-	n_after = kept(&after);
+	n_after = kept(&after, &lowest);
 	check(n_after <= n_before + 70, "400 small blocks: %u descriptors more",
 	      n_after - n_before);
 }
@@ -290,6 +291,67 @@ static void locked(void)
 	munlockall();
 }
 
+/* The library keeps a descriptor per range: one too many is an error, not the end. */
+static void descriptors_used_up(void)
+{
+	struct rlimit old, few = { 40, 40 };
+	struct ibv_mr *mr[64] = { 0 };
+	char *p[64];
+	unsigned n = 0;
+
+	getrlimit(RLIMIT_NOFILE, &old);
+	few.rlim_max = old.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &few);
+	for (n = 0; n < 64; n++) {
+		p[n] = pages(2);
+		mr[n] = reg(p[n], PAGE);
+		if (!mr[n])
+			break;
+	}
+	check(n > 0 && n < 64 && errno == EMFILE,
+	      "range %u has no descriptor left: EMFILE", n);
+	for (unsigned i = 0; i < n; i++) {
+		ibv_dereg_mr(mr[i]);
+		munmap(p[i], 2 * PAGE);
+	}
+	mr[0] = reg(p[n], PAGE);
+	check(mr[0] && same(mr[0], p[n]), "what was unmapped makes room at once");
+	if (mr[0])
+		ibv_dereg_mr(mr[0]);
+	munmap(p[n], 2 * PAGE);
+	setrlimit(RLIMIT_NOFILE, &old);
+}
+
+/* The library's descriptors survive what closes all. */
+static void descriptors_kept(void)
+{
+	char *p = pages(8);
+	struct ibv_mr *a = reg(p, 8 * PAGE), *b;
+	uint64_t bytes;
+	int lowest = -1, first = open("/dev/null", O_RDONLY), high;
+	unsigned n = kept(&bytes, &lowest);
+
+	high = dup2(first, lowest - 1);
+	check(n > 0 && !close_range((unsigned)high, ~0U, 0) && fcntl(high, F_GETFD) < 0,
+	      "close_range()");
+	check(kept(&bytes, &lowest) == n, "spares what the library keeps");
+	high = dup2(first, lowest - 1);
+	closefrom(high);
+	check(kept(&bytes, &lowest) == n && fcntl(high, F_GETFD) < 0,
+	      "so does closefrom()");
+	for (int fd = high; fd < 65536; fd++)
+		close(fd);
+	check(kept(&bytes, &lowest) == n, "and close() of every number");
+	b = reg(p + PAGE, 2 * PAGE);
+	check(a && b && same(b, p + PAGE) && same(a, p + PAGE),
+	      "a range can be registered anew");
+	ibv_dereg_mr(a);
+	if (b)
+		ibv_dereg_mr(b);
+	munmap(p, 8 * PAGE);
+	close(first);
+}
+
 /* Closes what the library keeps and lets other files have these numbers. */
 static unsigned take_over(int *fd, unsigned max)
 {
@@ -317,10 +379,9 @@ static void descriptors_taken(void)
 	errno = 0;
 	b = reg(p + PAGE, 2 * PAGE);
 	if (privileged)
-		check(b && same(b, p + PAGE) && same(a, p + PAGE),
-		      "register anew after a closefrom(): the same pages");
+		check(b && same(b, p + PAGE) && same(a, p + PAGE), "the same pages anew");
 	else
-		check(!b && errno == EFAULT, "register anew after a closefrom(): EFAULT");
+		check(!b && errno == EFAULT, "without privilege EFAULT");
 	if (b)
 		ibv_dereg_mr(b);
 	ibv_dereg_mr(a);
@@ -360,7 +421,9 @@ static const struct {
 	{ "realloc", grow },
 	{ "given back", given_back },
 	{ "mlockall", locked },
-	{ "closefrom", descriptors_taken },
+	{ "descriptors", descriptors_used_up },
+	{ "closefrom", descriptors_kept },
+	{ "dup2", descriptors_taken },
 };
 
 int main(int argc, char **argv)

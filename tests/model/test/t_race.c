@@ -102,7 +102,7 @@ static char *map(int file, bool huge)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-enum { ROUNDS = 12 };
+enum { ROUNDS = SANITIZED ? 3 : 12 };
 
 static void rounds(const char *what, int file, bool huge, int source)
 {

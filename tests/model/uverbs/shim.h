@@ -9,6 +9,7 @@
  *   shim_maps.c     the kernel's list of mappings         shim_file.c   descriptor of a mapping
  *   shim_move.c     private page -> memfd, in place       shim_quiet.c  no writers meanwhile
  *   shim_stack.c    run on another stack                  shim_fork.c   private copies for children
+ *   shim_close.c    closefrom() spares our descriptors     shim_madvise.c  zeroes where promised
  *
  * Environment: CXMODEL=DIR, the folder of the device process (DIR/uverbs.sock, DIR/sys, DIR/dev);
  * without it the library does nothing. CXMODEL_TRACE=1 logs what it does.
@@ -122,7 +123,8 @@ struct shim_maps {
 	char *text; /* without PROCMAP_QUERY: the whole file */
 	size_t text_len, text_size;
 };
-int shim_maps_open(struct shim_maps *m); /* a snapshot at least as new as this call */
+int shim_maps_open(struct shim_maps *m);  /* a snapshot at least as new as this call */
+int shim_maps_again(struct shim_maps *m); /* a new snapshot */
 void shim_maps_close(struct shim_maps *m);
 /* The first mapping that ends after @addr; it may start after it, too. -ENOENT: none. */
 int shim_maps_next(struct shim_maps *m, uint64_t addr, struct shim_vma *v);
@@ -136,11 +138,12 @@ struct shim_range { /* private memory that became a memfd */
 	uint64_t addr, len, inode, page_bytes;
 	uint32_t dev_major, dev_minor;
 	int fd;
-	bool seen; /* shim_mem_collect() */
+	bool seen; /* scratch of collect() */
 };
 struct shim_ranges {
 	struct shim_range *r;
 	unsigned n, size;
+	int lowest_fd; /* of them */
 };
 extern struct shim_ranges shim_ranges;
 
@@ -148,9 +151,11 @@ void shim_mem_lock(sigset_t *old); /* the list, the spare stack; signals are blo
 void shim_mem_unlock(const sigset_t *old);
 void shim_mem_serve(int sock, const struct cxp_need_mem *need);
 void shim_mem_after_call(void); /* gives back what the program unmapped; now and then */
-struct shim_range *
-shim_mem_of(const struct shim_vma *v); /* lock held; NULL = not migrated */
-void shim_mem_forget(void);	       /* a forked child: every range is private again */
+void shim_mem_forget(void);	/* a forked child: every range is private again */
+/* The range that is mapped there, NULL = none of ours. Lock held. */
+struct shim_range *shim_mem_of(const struct shim_vma *v);
+/* The lowest descriptor of ours within [first, last], -1 = none. */
+int shim_mem_fd(int first, int last);
 
 /* ---- shim_move.c, shim_file.c ---- */
 

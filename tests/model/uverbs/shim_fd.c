@@ -3,63 +3,65 @@
  * An abstract unix name (unix(7)), read back by getsockname() through any copy of the
  * descriptor in any process:
  *
- *   \0cxuv/N/RANDOM      a context of uverbsN
- *   \0cxnl/PORT/RANDOM   a NETLINK_RDMA socket with that port id
+ *   \0 c x KIND NUMBER RANDOM     u: a context of uverbsNUMBER
+ *   1 1 1  1     4      2         n: a NETLINK_RDMA socket with that port id
  *
- * The tag is within the first ten bytes after the family: that much of a sender's
- * address fits in the struct sockaddr_nl that a netlink program provides.
+ * With the address family that is as long as a struct sockaddr_nl: what a netlink program
+ * provides for the sender's address holds it.
  */
 #include "shim.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <linux/netlink.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
-static const char tag[2][6] = { [SHIM_UVERBS] = "cxuv/", [SHIM_NETLINK] = "cxnl/" };
-#define TAG_LEN 5
+struct name {
+	sa_family_t family;
+	char zero, tag[3];
+	uint8_t number[4], random[2];
+};
+_Static_assert(sizeof(struct name) == sizeof(struct sockaddr_nl),
+	       "fits a netlink address");
+
+static const char tag[2][4] = { [SHIM_UVERBS] = "cxu", [SHIM_NETLINK] = "cxn" };
 
 int shim_fd_name(int fd, enum shim_kind kind, unsigned n)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	uint64_t random;
+	struct name name = { .family = AF_UNIX };
+	uint32_t number = n;
 	long ret;
-	int len;
 
+	memcpy(name.tag, tag[kind], sizeof(name.tag));
+	memcpy(name.number, &number, sizeof(number));
 	do {
-		if (SYS(SYS_getrandom, &random, sizeof(random), 0) != sizeof(random))
+		if (SYS(SYS_getrandom, name.random, sizeof(name.random), 0) !=
+		    sizeof(name.random))
 			return -EIO;
-		len = snprintf(addr.sun_path + 1, sizeof(addr.sun_path) - 1,
-			       "%s%u/%016llx", tag[kind], n, (unsigned long long)random);
-		ret = SYS(SYS_bind, fd, &addr,
-			  offsetof(struct sockaddr_un, sun_path) + 1 + len);
+		ret = SYS(SYS_bind, fd, &name, sizeof(name));
 	} while (ret == -EADDRINUSE);
 	return (int)ret;
 }
 
-static bool tagged(const struct sockaddr_un *addr, size_t len, enum shim_kind kind)
+static bool tagged(const struct name *name, size_t len, enum shim_kind kind)
 {
-	return len > offsetof(struct sockaddr_un, sun_path) + 1 + TAG_LEN &&
-	       addr->sun_family == AF_UNIX && addr->sun_path[0] == '\0' &&
-	       !memcmp(addr->sun_path + 1, tag[kind], TAG_LEN);
+	return len == sizeof(*name) && name->family == AF_UNIX && name->zero == '\0' &&
+	       !memcmp(name->tag, tag[kind], sizeof(name->tag));
 }
 
 bool shim_fd_is(int fd, enum shim_kind kind, unsigned *n)
 {
-	struct sockaddr_un addr;
-	socklen_t len = sizeof(addr);
-	char text[sizeof(addr.sun_path) + 1] = "";
+	struct name name;
+	socklen_t len = sizeof(name);
+	uint32_t number;
 
-	if (!shim_dir || SYS(SYS_getsockname, fd, &addr, &len) ||
-	    !tagged(&addr, len, kind))
+	if (!shim_dir || SYS(SYS_getsockname, fd, &name, &len) ||
+	    !tagged(&name, len, kind))
 		return false;
-	memcpy(text, addr.sun_path + 1 + TAG_LEN,
-	       len - offsetof(struct sockaddr_un, sun_path) - 1 - TAG_LEN);
-	*n = (unsigned)strtoul(text, NULL, 10);
+	memcpy(&number, name.number, sizeof(number));
+	*n = number;
 	return true;
 }
 

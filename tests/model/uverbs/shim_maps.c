@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define SMALL_PAGE 4096
 
@@ -190,9 +191,9 @@ int shim_maps_open(struct shim_maps *m)
 	*m = (struct shim_maps){ 0 };
 	m->fd = (int)SYS(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
 	if (m->fd < 0) {
-		shim_log("/proc/self/maps: %s; memory cannot be registered without /proc",
+		shim_log("/proc/self/maps: %s; registering memory needs it",
 			 shim_strerror(m->fd));
-		return -EFAULT;
+		return m->fd;
 	}
 	ret = how && !strcmp(how, "text") ? -ENOTTY : next_by_query(m->fd, 0, &v);
 	if (ret == -ENOTTY)
@@ -200,6 +201,14 @@ int shim_maps_open(struct shim_maps *m)
 	if (ret)
 		shim_maps_close(m);
 	return ret;
+}
+
+int shim_maps_again(struct shim_maps *m)
+{
+	if (!m->text)
+		return 0;
+	SYS(SYS_lseek, m->fd, 0, SEEK_SET);
+	return read_text(m);
 }
 
 void shim_maps_close(struct shim_maps *m)

@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/falloc.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -73,10 +72,15 @@ static int make_room(struct shim_ranges *l)
 	return 0;
 }
 
-/* The descriptor may have become another file of the program's meanwhile. */
+/* The descriptor may have become another file of the program's meanwhile, by dup2(). */
+static bool still_ours(const struct shim_range *r)
+{
+	return shim_file_is(r->fd, r->dev_major, r->dev_minor, r->inode);
+}
+
 static void drop(struct shim_range *r)
 {
-	if (shim_file_is(r->fd, r->dev_major, r->dev_minor, r->inode))
+	if (still_ours(r))
 		SYS(SYS_close, r->fd);
 }
 
@@ -88,31 +92,44 @@ void shim_mem_forget(void)
 }
 
 /* Closes each memfd that no mapping shows any more: its pages are freed. */
-static void collect(void)
+static void collect(struct shim_maps *maps)
 {
-	struct shim_maps maps;
+	struct shim_ranges *l = &shim_ranges;
 	struct shim_vma v;
 	unsigned kept = 0;
 
-	if (shim_maps_open(&maps))
-		return;
-	for (unsigned i = 0; i < shim_ranges.n; i++)
-		shim_ranges.r[i].seen = false;
-	for (uint64_t at = 0; !shim_maps_next(&maps, at, &v); at = v.end) {
+	for (unsigned i = 0; i < l->n; i++)
+		l->r[i].seen = false;
+	for (uint64_t at = 0; !shim_maps_next(maps, at, &v); at = v.end) {
 		struct shim_range *r = shim_mem_of(&v);
 
 		if (r)
 			r->seen = true;
 	}
-	shim_maps_close(&maps);
-	for (unsigned i = 0; i < shim_ranges.n; i++) {
-		if (shim_ranges.r[i].seen)
-			shim_ranges.r[kept++] = shim_ranges.r[i];
+	for (unsigned i = 0; i < l->n; i++) {
+		if (l->r[i].seen)
+			l->r[kept++] = l->r[i];
 		else
-			drop(&shim_ranges.r[i]);
+			drop(&l->r[i]);
 	}
-	shim_trace("memory: %u of %u memfds still mapped", kept, shim_ranges.n);
-	__atomic_store_n(&shim_ranges.n, kept, __ATOMIC_RELAXED);
+	shim_trace("memory: %u of %u memfds still mapped", kept, l->n);
+	__atomic_store_n(&l->n, kept, __ATOMIC_RELAXED);
+}
+
+int shim_mem_fd(int first, int last)
+{
+	sigset_t old;
+	int fd = -1;
+
+	shim_mem_lock(&old);
+	for (unsigned i = 0; i < shim_ranges.n; i++) {
+		const struct shim_range *r = &shim_ranges.r[i];
+
+		if (r->fd >= first && r->fd <= last && still_ours(r))
+			fd = last = r->fd;
+	}
+	shim_mem_unlock(&old);
+	return fd;
 }
 
 /* Nobody tells us of an munmap() (free() calls it inside libc), so this looks now and then:
@@ -125,6 +142,7 @@ static struct {
 
 void shim_mem_after_call(void)
 {
+	struct shim_maps maps;
 	sigset_t old;
 
 	if (!__atomic_load_n(&shim_ranges.n, __ATOMIC_RELAXED))
@@ -134,7 +152,10 @@ void shim_mem_after_call(void)
 	    __atomic_load_n(&since.bytes, __ATOMIC_RELAXED) < UINT64_C(64) << 20)
 		return;
 	shim_mem_lock(&old);
-	collect();
+	if (!shim_maps_open(&maps)) {
+		collect(&maps);
+		shim_maps_close(&maps);
+	}
 	__atomic_store_n(&since.calls, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&since.moves, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&since.bytes, 0, __ATOMIC_RELAXED);
@@ -170,7 +191,9 @@ static int add_range(const struct shim_vma *v, uint64_t start, uint64_t len)
 	ret = shim_move(v, start, len, r);
 	if (ret)
 		return ret;
-	__atomic_store_n(&shim_ranges.n, shim_ranges.n + 1, __ATOMIC_RELAXED);
+	if (shim_ranges.n == 0 || r->fd < shim_ranges.lowest_fd)
+		__atomic_store_n(&shim_ranges.lowest_fd, r->fd, __ATOMIC_RELAXED);
+	__atomic_store_n(&shim_ranges.n, shim_ranges.n + 1, __ATOMIC_RELEASE);
 	__atomic_add_fetch(&since.moves, 1, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&since.bytes, len, __ATOMIC_RELAXED);
 	shim_trace("memory 0x%llx + 0x%llx moved to memfd %d", (unsigned long long)start,
@@ -178,7 +201,8 @@ static int add_range(const struct shim_vma *v, uint64_t start, uint64_t len)
 	return r->fd;
 }
 
-static int make_file(const struct shim_vma *v, uint64_t start, uint64_t len)
+static int make_file(struct share *s, const struct shim_vma *v, uint64_t start,
+		     uint64_t len)
 {
 	int ret;
 
@@ -192,7 +216,8 @@ static int make_file(const struct shim_vma *v, uint64_t start, uint64_t len)
 	ret = add_range(v, start, len);
 	if (ret == -ENOMEM || ret == -EMFILE) {
 		/* Pages and descriptors of what the program unmapped may be enough. */
-		collect();
+		shim_maps_again(&s->maps);
+		collect(&s->maps);
 		ret = add_range(v, start, len);
 	}
 	if (ret < 0)
@@ -217,7 +242,7 @@ static int share_piece(struct share *s, const struct shim_vma *v, uint64_t at,
 		msg.offset = v->offset + (start - v->start);
 		fd = shim_file(&s->maps, v, &close_it);
 	} else {
-		fd = make_file(v, start, stop - start);
+		fd = make_file(s, v, start, stop - start);
 	}
 	if (fd < 0)
 		return fd;
@@ -306,62 +331,4 @@ void shim_mem_serve(int sock, const struct cxp_need_mem *need)
 	shim_trace("memory 0x%llx + 0x%llx: %s", (unsigned long long)need->addr,
 		   (unsigned long long)need->len, shim_strerror(-last.rc));
 	shim_send(sock, &last, sizeof(last), NULL);
-}
-
-/* ---- madvise: private pages promise what a memfd does not ---- */
-
-static bool zero_mapping(const struct shim_vma *v, uint64_t start, uint64_t end)
-{
-	const struct shim_range *r = shim_mem_of(v);
-
-	if (!r || !shim_file_is(r->fd, r->dev_major, r->dev_minor, r->inode))
-		return false;
-	start = start > v->start ? start : v->start;
-	end = end < v->end ? end : v->end;
-	SYS(SYS_fallocate, r->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-	    v->offset + (start - v->start), end - start);
-	return true;
-}
-
-/* Return: was any of it a moved range? */
-static bool zero_range(uint64_t start, uint64_t end, bool zero)
-{
-	struct shim_maps maps;
-	struct shim_vma v;
-	bool any = false;
-	sigset_t old;
-
-	shim_mem_lock(&old);
-	if (!shim_maps_open(&maps)) {
-		for (uint64_t at = start;
-		     at < end && !shim_maps_next(&maps, at, &v) && v.start < end;
-		     at = v.end)
-			any |= zero ? zero_mapping(&v, start, end)
-				    : shim_mem_of(&v) != NULL;
-		shim_maps_close(&maps);
-	}
-	shim_mem_unlock(&old);
-	return any;
-}
-
-#ifndef MADV_DONTNEED_LOCKED
-#define MADV_DONTNEED_LOCKED 24 /* Linux 5.18 */
-#endif
-
-/* DONTNEED must leave zeroes; FREE may do nothing, but the kernel refuses it on a memfd.
- * process_madvise() offers neither for another meaning than these, and libc's own calls
- * (free() giving back pages) do not rely on zeroes. */
-int madvise(void *addr, size_t len, int advice)
-{
-	int ret = SHIM_REAL(madvise)(addr, len, advice);
-	uint64_t start = (uintptr_t)addr;
-
-	if (!__atomic_load_n(&shim_ranges.n, __ATOMIC_RELAXED))
-		return ret;
-	if (!ret && (advice == MADV_DONTNEED || advice == MADV_DONTNEED_LOCKED))
-		zero_range(start, start + len, true);
-	if (ret && errno == EINVAL && advice == MADV_FREE &&
-	    zero_range(start, start + len, false))
-		ret = 0;
-	return ret;
 }

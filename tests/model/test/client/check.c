@@ -1,5 +1,9 @@
 /* test/client/check.c - see check.h */
+#define _GNU_SOURCE 1
 #include "check.h"
+
+#include <grp.h>
+#include <unistd.h>
 
 unsigned check_count, check_failures;
 
@@ -26,6 +30,15 @@ void check_skip(const char *what, const char *why)
 {
 	printf("skip %s: %s\n", what, why);
 	fflush(stdout);
+}
+
+bool check_become_nobody(void)
+{
+	const unsigned nobody = 65534;
+
+	return check(!setgroups(0, NULL) && !setresgid(nobody, nobody, nobody) &&
+			     !setresuid(nobody, nobody, nobody),
+		     "become nobody");
 }
 
 int check_end(void)

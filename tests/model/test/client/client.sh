@@ -20,12 +20,17 @@ checks() # NAME FILE
 	check "$1 comes to its end" grep -q '^ALL OK: \|^SOME FAILED: ' "$2"
 }
 
+# Where any user can read them: the build folder may be closed to others.
+export CXSHIM=$TMPDIR/libcxshim.so
+cp "$MODEL_BIN/libcxshim.so" "$CXSHIM"
+
 client()
 {
 	local name=$1 out=$TMPDIR/client.$BASHPID rc
 
 	shift
-	on "$MODEL_BIN/$name" "$@" >"$out" 2>"$out.err"
+	[ -e "$TMPDIR/$name" ] || cp "$MODEL_BIN/$name" "$TMPDIR/$name"
+	on "$TMPDIR/$name" "$@" >"$out" 2>"$out.err"
 	rc=$?
 	checks "$name${*:+ $*}" "$out"
 	equal "exit status of $name${*:+ $*}" $rc 0

@@ -2,7 +2,6 @@
 #include "mem.h"
 
 #include <fcntl.h>
-#include <grp.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -11,16 +10,6 @@
 
 struct rig rig;
 bool privileged, want_huge;
-
-static void drop(void)
-{
-	const unsigned nobody = 65534;
-
-	if (setgroups(0, NULL) || setresgid(nobody, nobody, nobody) ||
-	    setresuid(nobody, nobody, nobody))
-		check(false, "become nobody");
-	privileged = false;
-}
 
 bool mem_start(int argc, char **argv)
 {
@@ -39,9 +28,8 @@ bool mem_start(int argc, char **argv)
 	if (!check(ctx, "open device %u", device) ||
 	    !check(!rig_open(&rig, ctx, 2), "queues: %s", rig.why))
 		return false;
-	if (nobody)
-		drop();
-	return true;
+	privileged = privileged && !nobody;
+	return !nobody || check_become_nobody();
 }
 
 int mem_end(void)
@@ -82,7 +70,7 @@ bool same(const struct ibv_mr *mr, void *p)
 	       !memcmp(p, text, sizeof(text));
 }
 
-unsigned kept(uint64_t *bytes)
+unsigned kept(uint64_t *bytes, int *lowest)
 {
 	unsigned n = 0;
 
@@ -95,7 +83,8 @@ unsigned kept(uint64_t *bytes)
 		if (readlink(path, target, sizeof(target) - 1) > 0 &&
 		    strstr(target, "memfd:cxmodel") && !fstat(fd, &st)) {
 			*bytes += (uint64_t)st.st_blocks * 512;
-			n++;
+			if (!n++)
+				*lowest = fd;
 		}
 	}
 	return n;

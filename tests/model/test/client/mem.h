@@ -41,7 +41,7 @@ struct ibv_mr *reg(void *p, size_t len);
 char *pages(size_t n); /* private, anonymous */
 /* 64 bytes at @p, from program to device and back. */
 bool same(const struct ibv_mr *mr, void *p);
-/* Descriptors that the library keeps, and how much memory is behind them. */
-unsigned kept(uint64_t *bytes);
+/* Descriptors that the library keeps, how much memory is behind them, the lowest of them. */
+unsigned kept(uint64_t *bytes, int *lowest);
 /* Exit status, 1000 + signal, or -1. */
 int status_of(pid_t pid);
