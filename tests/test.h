@@ -15,5 +15,8 @@
 
 uint64_t test_rand(void);
 /* 0 .. n - 1 */
-static inline uint32_t test_below(uint32_t n) { return (uint32_t)(test_rand() % n); }
+static inline uint32_t test_below(uint32_t n)
+{
+	return (uint32_t)(test_rand() % n);
+}
 void test_fill(void *p, size_t bytes);

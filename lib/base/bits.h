@@ -4,7 +4,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-static inline bool is_pow2(uint64_t v) { return v && !(v & (v - 1)); }
+static inline bool is_pow2(uint64_t v)
+{
+	return v && !(v & (v - 1));
+}
 
 /* Smallest n with (1 << n) >= v; 0 for v <= 1. */
 static inline unsigned log2_ceil(uint64_t v)
@@ -13,9 +16,18 @@ static inline unsigned log2_ceil(uint64_t v)
 }
 
 /* Largest n with (1 << n) <= v; v must not be 0. */
-static inline unsigned log2_floor(uint64_t v) { return 63 - (unsigned)__builtin_clzll(v); }
+static inline unsigned log2_floor(uint64_t v)
+{
+	return 63 - (unsigned)__builtin_clzll(v);
+}
 
-static inline uint64_t align_up(uint64_t v, uint64_t pow2) { return (v + pow2 - 1) & ~(pow2 - 1); }
+static inline uint64_t align_up(uint64_t v, uint64_t pow2)
+{
+	return (v + pow2 - 1) & ~(pow2 - 1);
+}
 
 /* The n highest bits of 32, n 0..32: a netmask in host order. */
-static inline uint32_t mask32(unsigned n) { return n ? UINT32_MAX << (32 - n) : 0; }
+static inline uint32_t mask32(unsigned n)
+{
+	return n ? UINT32_MAX << (32 - n) : 0;
+}

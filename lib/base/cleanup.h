@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static inline void cleanup_free(void *p) { free(*(void **)p); }
+static inline void cleanup_free(void *p)
+{
+	free(*(void **)p);
+}
 static inline void cleanup_close(int *fd)
 {
 	if (*fd >= 0)
@@ -22,9 +25,9 @@ static inline void cleanup_fclose(FILE **f)
 		fclose(*f);
 }
 
-#define SCOPED_FREE __attribute__((cleanup(cleanup_free)))
+#define SCOPED_FREE  __attribute__((cleanup(cleanup_free)))
 #define SCOPED_CLOSE __attribute__((cleanup(cleanup_close)))
-#define SCOPED_FILE __attribute__((cleanup(cleanup_fclose)))
+#define SCOPED_FILE  __attribute__((cleanup(cleanup_fclose)))
 
 static inline int take_fd(int *fd)
 {
@@ -34,9 +37,9 @@ static inline int take_fd(int *fd)
 	return v;
 }
 
-#define take_ptr(p)                    \
-	__extension__({                \
+#define take_ptr(p) \
+	__extension__({ \
 		__typeof__(p) v_ = (p); \
-		(p) = NULL;            \
-		v_;                    \
+		(p) = NULL; \
+		v_; \
 	})

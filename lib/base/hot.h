@@ -6,16 +6,16 @@
 
 #define CACHE_LINE 64
 
-#define likely(x) __builtin_expect(!!(x), 1)
-#define unlikely(x) __builtin_expect(!!(x), 0)
-#define COLD __attribute__((noinline, cold))
+#define likely(x)     __builtin_expect(!!(x), 1)
+#define unlikely(x)   __builtin_expect(!!(x), 0)
+#define COLD	      __attribute__((noinline, cold))
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #define CACHE_ALIGNED __attribute__((aligned(CACHE_LINE)))
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 #define CONTAINER_OF(p, type, member) \
-	((type *)(void *)((char *)(p) - offsetof(type, member)))
+	((type *)(void *)((char *)(p)-offsetof(type, member)))
 
 /* Volatile access: for memory that the device writes or reads behind our back. */
-#define READ_ONCE(x) (*(const volatile __typeof__(x) *)&(x))
+#define READ_ONCE(x)	 (*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))

@@ -13,12 +13,30 @@
 #define _LGPL_SOURCE 1 /* inline read side; allowed for any licence (urcu/static) */
 #include <urcu-qsbr.h>
 
-static inline void rcu_reader_start(void) { rcu_register_thread(); }
-static inline void rcu_reader_stop(void) { rcu_unregister_thread(); }
-static inline void rcu_turn(void) { rcu_quiescent_state(); }
-static inline void rcu_offline(void) { rcu_thread_offline(); }
-static inline void rcu_online(void) { rcu_thread_online(); }
-static inline void rcu_wait(void) { synchronize_rcu(); }
+static inline void rcu_reader_start(void)
+{
+	rcu_register_thread();
+}
+static inline void rcu_reader_stop(void)
+{
+	rcu_unregister_thread();
+}
+static inline void rcu_turn(void)
+{
+	rcu_quiescent_state();
+}
+static inline void rcu_offline(void)
+{
+	rcu_thread_offline();
+}
+static inline void rcu_online(void)
+{
+	rcu_thread_online();
+}
+static inline void rcu_wait(void)
+{
+	synchronize_rcu();
+}
 
-#define rcu_read(p) rcu_dereference(p)
+#define rcu_read(p)	  rcu_dereference(p)
 #define rcu_publish(p, v) rcu_assign_pointer(p, v)

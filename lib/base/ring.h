@@ -35,7 +35,8 @@ static inline int ring_init(struct ring *r, uint32_t n, uint32_t entry_bytes)
 	memset(r, 0, sizeof(*r));
 	if (!is_pow2(n) || !entry_bytes)
 		return -EINVAL;
-	r->entry = aligned_alloc(CACHE_LINE, align_up((uint64_t)n * entry_bytes, CACHE_LINE));
+	r->entry = aligned_alloc(CACHE_LINE,
+				 align_up((uint64_t)n * entry_bytes, CACHE_LINE));
 	if (!r->entry)
 		return -ENOMEM;
 	r->mask = n - 1;

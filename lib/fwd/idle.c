@@ -45,7 +45,8 @@ static void sleep_until_packet(struct fwd_worker *w)
 
 	for (unsigned p = 0; p < n; p++) {
 		/* poll(2) passes over a negative descriptor. */
-		fd[p] = (struct pollfd){ .fd = w->port[p].rx ? w->port[p].rx_event_fd : -1,
+		fd[p] = (struct pollfd){ .fd = w->port[p].rx ? w->port[p].rx_event_fd
+							     : -1,
 					 .events = POLLIN };
 		if (w->port[p].rx)
 			m5_rx_arm(w->port[p].rx);

@@ -26,7 +26,8 @@ ALWAYS_INLINE void add(uint64_t *counter, uint64_t n)
 	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
 }
 
-ALWAYS_INLINE void drop(struct fwd_port_count *c, const struct m5_pkt *pkt, unsigned reason)
+ALWAYS_INLINE void drop(struct fwd_port_count *c, const struct m5_pkt *pkt,
+			unsigned reason)
 {
 	add(&c->dropped[reason], 1);
 	m5_rx_put(pkt->rx, pkt->wqe);
@@ -59,7 +60,8 @@ ALWAYS_INLINE void parse_all(const struct fwd_port *in, const struct m5_pkt pkt[
 			     struct pkt_meta meta[], uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		pkt_parse(pkt[i].data, pkt[i].len, pkt[i].flags & M5_PKT_L3_OK, in->mac, &meta[i]);
+		pkt_parse(pkt[i].data, pkt[i].len, pkt[i].flags & M5_PKT_L3_OK, in->mac,
+			  &meta[i]);
 }
 
 /* What a next hop that does not forward does with a packet. */
@@ -135,7 +137,8 @@ ALWAYS_INLINE void rewrite_all(const struct fwd_worker *w, const struct fib_tabl
 		}
 		out = &w->port[nh->port];
 		if (unlikely(!out->tx || !out->up)) {
-			pkt_drop(&meta[i], out->tx ? PKT_DROP_LINK_DOWN : PKT_DROP_PORT_DOWN);
+			pkt_drop(&meta[i],
+				 out->tx ? PKT_DROP_LINK_DOWN : PKT_DROP_PORT_DOWN);
 			continue;
 		}
 		pkt[i].len = pkt_rewrite(pkt[i].data, &meta[i], nh->macs, &pkt[i].data);
@@ -159,8 +162,9 @@ ALWAYS_INLINE void send(struct fwd_worker *w, struct fwd_port_count *in, unsigne
 	add(&out->egress_bytes, len);
 }
 
-ALWAYS_INLINE void emit_all(struct fwd_worker *w, unsigned port, const struct fib_tables *t,
-			    const struct m5_pkt pkt[], const struct pkt_meta meta[], uint32_t n)
+ALWAYS_INLINE void emit_all(struct fwd_worker *w, unsigned port,
+			    const struct fib_tables *t, const struct m5_pkt pkt[],
+			    const struct pkt_meta meta[], uint32_t n)
 {
 	struct fwd_port_count *c = &w->port_count[port];
 
@@ -182,7 +186,8 @@ ALWAYS_INLINE void emit_all(struct fwd_worker *w, unsigned port, const struct fi
 			m5_tx_ring(w->port[p].tx); /* one doorbell a burst and ring */
 }
 
-ALWAYS_INLINE void count_received(struct fwd_port_count *c, const struct m5_pkt pkt[], uint32_t n)
+ALWAYS_INLINE void count_received(struct fwd_port_count *c, const struct m5_pkt pkt[],
+				  uint32_t n)
 {
 	uint64_t bytes = 0;
 
@@ -192,7 +197,8 @@ ALWAYS_INLINE void count_received(struct fwd_port_count *c, const struct m5_pkt 
 	add(&c->received_bytes, bytes);
 }
 
-ALWAYS_INLINE uint32_t turn_port(struct fwd_worker *w, unsigned port, const struct fib_tables *t)
+ALWAYS_INLINE uint32_t turn_port(struct fwd_worker *w, unsigned port,
+				 const struct fib_tables *t)
 {
 	struct m5_pkt pkt[FWD_BURST];
 	struct pkt_meta meta[FWD_BURST];

@@ -14,7 +14,8 @@
 
 int fwd_worker_new(const struct fwd_conf *conf, struct fwd_worker **ret)
 {
-	struct fwd_worker *w = aligned_alloc(CACHE_LINE, align_up(sizeof(*w), CACHE_LINE));
+	struct fwd_worker *w =
+		aligned_alloc(CACHE_LINE, align_up(sizeof(*w), CACHE_LINE));
 	uint64_t per_us = time_ticks_per_us();
 	int r;
 
@@ -29,8 +30,10 @@ int fwd_worker_new(const struct fwd_conf *conf, struct fwd_worker **ret)
 	w->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	r = w->wake_fd < 0 ? -errno : 0;
 	if (!r)
-		r = ring_init(&w->punt, conf->punt_ring,
-			      (uint32_t)align_up(sizeof(struct exc_frame) + conf->punt_bytes, CACHE_LINE));
+		r = ring_init(
+			&w->punt, conf->punt_ring,
+			(uint32_t)align_up(sizeof(struct exc_frame) + conf->punt_bytes,
+					   CACHE_LINE));
 	if (r < 0) {
 		fwd_worker_free(w);
 		return r;
@@ -139,15 +142,28 @@ void fwd_worker_resume(struct fwd_worker *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-bool fwd_worker_running(const struct fwd_worker *w) { return w->started; }
+bool fwd_worker_running(const struct fwd_worker *w)
+{
+	return w->started;
+}
 
-const struct fwd_port_count *fwd_worker_port_count(const struct fwd_worker *w, unsigned port)
+const struct fwd_port_count *fwd_worker_port_count(const struct fwd_worker *w,
+						   unsigned port)
 {
 	return &w->port_count[port];
 }
-const struct fwd_count *fwd_worker_count(const struct fwd_worker *w) { return &w->count; }
-struct ring *fwd_worker_punt(struct fwd_worker *w) { return &w->punt; }
-int fwd_worker_cpu(const struct fwd_worker *w) { return w->conf.cpu; }
+const struct fwd_count *fwd_worker_count(const struct fwd_worker *w)
+{
+	return &w->count;
+}
+struct ring *fwd_worker_punt(struct fwd_worker *w)
+{
+	return &w->punt;
+}
+int fwd_worker_cpu(const struct fwd_worker *w)
+{
+	return w->conf.cpu;
+}
 uint64_t fwd_worker_heartbeat(const struct fwd_worker *w)
 {
 	return __atomic_load_n(&w->count.turns, __ATOMIC_RELAXED);

@@ -18,7 +18,7 @@
 #include "../pkt/verdict.h"
 
 #define FWD_PORTS_MAX 16
-#define FWD_BURST 64
+#define FWD_BURST     64
 
 struct m5_rx;
 struct m5_tx;
@@ -27,10 +27,11 @@ struct m5_tx;
  * At rest: received = forwarded + sum(punted) + sum(dropped). */
 struct fwd_port_count {
 	uint64_t received, received_bytes;
-	uint64_t forwarded[2], forwarded_bytes[2]; /* [0] IPv4, [1] IPv6; accepted by a send ring */
-	uint64_t punted[PKT_PUNT_COUNT];	   /* accepted by the punt ring */
+	uint64_t forwarded[2],
+		forwarded_bytes[2];	 /* [0] IPv4, [1] IPv6; accepted by a send ring */
+	uint64_t punted[PKT_PUNT_COUNT]; /* accepted by the punt ring */
 	uint64_t dropped[PKT_DROP_COUNT];
-	uint64_t egress, egress_bytes;		   /* this port as the way out */
+	uint64_t egress, egress_bytes; /* this port as the way out */
 } CACHE_ALIGNED;
 
 struct fwd_count {
@@ -59,7 +60,7 @@ struct fwd_conf {
 	unsigned index;
 	int cpu; /* -1 = not pinned */
 	enum fwd_idle idle;
-	uint32_t idle_spin_us;	/* adaptive: spin this long, then pause */
+	uint32_t idle_spin_us; /* adaptive: spin this long, then pause */
 	uint32_t idle_pause_us; /* adaptive: pause this long, then sleep until a packet comes */
 	struct fib_tables *const *live;
 	uint32_t punt_ring;  /* frames, a power of two */
@@ -75,12 +76,14 @@ void fwd_worker_set_port(struct fwd_worker *w, unsigned port, const struct fwd_p
 int fwd_worker_start(struct fwd_worker *w);
 bool fwd_worker_running(const struct fwd_worker *w);
 void fwd_worker_wake(struct fwd_worker *w); /* ends a sleep; any thread */
-void fwd_worker_stop(struct fwd_worker *w); /* joins; what is in flight was sent or counted */
+void fwd_worker_stop(
+	struct fwd_worker *w); /* joins; what is in flight was sent or counted */
 /* Stops the loop between two turns without ending the thread; used to change ports. */
 void fwd_worker_pause(struct fwd_worker *w);
 void fwd_worker_resume(struct fwd_worker *w);
 
-const struct fwd_port_count *fwd_worker_port_count(const struct fwd_worker *w, unsigned port);
+const struct fwd_port_count *fwd_worker_port_count(const struct fwd_worker *w,
+						   unsigned port);
 const struct fwd_count *fwd_worker_count(const struct fwd_worker *w);
 /* Entries are struct exc_frame. Consumer: exception thread. */
 struct ring *fwd_worker_punt(struct fwd_worker *w);

@@ -20,7 +20,10 @@ struct PKT_WIRE ip6_hdr {
 
 static_assert(sizeof(struct ip6_hdr) == 40, "wire format");
 
-static inline bool ip6_is_multicast(const uint8_t a[16]) { return a[0] == 0xff; }
+static inline bool ip6_is_multicast(const uint8_t a[16])
+{
+	return a[0] == 0xff;
+}
 static inline bool ip6_is_link_local(const uint8_t a[16])
 {
 	return a[0] == 0xfe && (a[1] & 0xc0) == 0x80;

@@ -29,7 +29,8 @@ ALWAYS_INLINE void pkt_punt(struct pkt_meta *m, enum pkt_punt reason)
 }
 
 /* Everything but a clean header; @room is what the frame holds from the IP header on. */
-COLD static void pkt_parse_ip4_odd(const struct ip4_hdr *ip, uint32_t room, struct pkt_meta *m)
+COLD static void pkt_parse_ip4_odd(const struct ip4_hdr *ip, uint32_t room,
+				   struct pkt_meta *m)
 {
 	uint32_t header = (ip->ver_ihl & 0xfu) * 4;
 	uint32_t dst;
@@ -83,7 +84,8 @@ ALWAYS_INLINE void pkt_parse_ip4(const struct ip4_hdr *ip, uint32_t room, _Bool 
 		pkt_parse_ip4_odd(ip, room, m);
 }
 
-COLD static void pkt_parse_ip6_odd(const struct ip6_hdr *ip, uint32_t room, struct pkt_meta *m)
+COLD static void pkt_parse_ip6_odd(const struct ip6_hdr *ip, uint32_t room,
+				   struct pkt_meta *m)
 {
 	if (from_be32(ip->ver_tc_flow) >> 28 != 6)
 		pkt_drop(m, PKT_DROP_IP_VERSION); /* 14 */
@@ -103,7 +105,8 @@ COLD static void pkt_parse_ip6_odd(const struct ip6_hdr *ip, uint32_t room, stru
 		pkt_punt(m, PKT_PUNT_HOP_BY_HOP); /* 99 - 102 */
 }
 
-ALWAYS_INLINE void pkt_parse_ip6(const struct ip6_hdr *ip, uint32_t room, struct pkt_meta *m)
+ALWAYS_INLINE void pkt_parse_ip6(const struct ip6_hdr *ip, uint32_t room,
+				 struct pkt_meta *m)
 {
 	uint32_t bytes = from_be16(ip->payload_len) + (uint32_t)sizeof(*ip);
 	int odd;

@@ -40,8 +40,8 @@ ALWAYS_INLINE uint16_t pkt_trim(uint8_t *data, uint32_t end)
  *
  * Return: its length. Context: owning worker.
  */
-ALWAYS_INLINE uint16_t pkt_rewrite(uint8_t *data, const struct pkt_meta *m, const uint8_t macs[12],
-				   uint8_t **start)
+ALWAYS_INLINE uint16_t pkt_rewrite(uint8_t *data, const struct pkt_meta *m,
+				   const uint8_t macs[12], uint8_t **start)
 {
 	uint8_t *ip = data + m->l3, *eth = ip - sizeof(struct eth_hdr);
 

@@ -72,7 +72,8 @@ static void link_cycle(char *base, size_t lines)
 		order[j] = t;
 	}
 	for (size_t i = 0; i < lines; i++)
-		*(char **)(base + (size_t)order[i] * LINE) = base + (size_t)order[(i + 1) % lines] * LINE;
+		*(char **)(base + (size_t)order[i] * LINE) =
+			base + (size_t)order[(i + 1) % lines] * LINE;
 	free(order);
 }
 
@@ -113,7 +114,9 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	if (sched_setscheduler(0, SCHED_FIFO, &fifo))
-		fprintf(stderr, "calib: no SCHED_FIFO: figures include our own machine's other work\n");
-	printf("clock_ghz %.2f l2_ns %.1f l3_ns %.1f\n", clock_ghz(), chase_ns(512 << 10), chase_ns(4 << 20));
+		fprintf(stderr,
+			"calib: no SCHED_FIFO: figures include our own machine's other work\n");
+	printf("clock_ghz %.2f l2_ns %.1f l3_ns %.1f\n", clock_ghz(), chase_ns(512 << 10),
+	       chase_ns(4 << 20));
 	return 0;
 }

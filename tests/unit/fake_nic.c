@@ -19,19 +19,21 @@ static void open_cq(struct m5_cq_hot *cq, unsigned log, uint32_t *dbrec)
 }
 
 /* Byte 63: opcode in the high half, owner in bit 0; written last. */
-static void write_cqe(struct m5_cq_hot *cq, uint32_t *pi, unsigned log, const uint8_t bytes[63],
-		      unsigned opcode)
+static void write_cqe(struct m5_cq_hot *cq, uint32_t *pi, unsigned log,
+		      const uint8_t bytes[63], unsigned opcode)
 {
 	uint8_t *e = (uint8_t *)&cq->entry[*pi & cq->mask];
 	uint32_t consumed = be32toh(cq->dbrec[0].raw) & 0xffffff;
 
 	assert_true(((*pi - consumed) & 0xffffff) <= cq->mask); /* overrun */
 	memcpy(e, bytes, 63);
-	__atomic_store_n(&e[63], (uint8_t)(opcode << 4 | (*pi >> log & 1)), __ATOMIC_RELEASE);
+	__atomic_store_n(&e[63], (uint8_t)(opcode << 4 | (*pi >> log & 1)),
+			 __ATOMIC_RELEASE);
 	(*pi)++;
 }
 
-void fake_rx_open(struct fake_rx *f, unsigned log_chunks, unsigned log_strides, unsigned log_stride_bytes)
+void fake_rx_open(struct fake_rx *f, unsigned log_chunks, unsigned log_strides,
+		  unsigned log_stride_bytes)
 {
 	size_t bytes = (size_t)1 << (log_chunks + log_strides + log_stride_bytes);
 
@@ -64,7 +66,8 @@ static bool posted(const struct fake_rx *f)
 	return (uint16_t)f->chunk != (uint16_t)be32toh(f->dbrec[0]);
 }
 
-static void completion(struct fake_rx *f, uint32_t len, uint32_t strides, bool filler, bool l3_ok)
+static void completion(struct fake_rx *f, uint32_t len, uint32_t strides, bool filler,
+		       bool l3_ok)
 {
 	uint8_t e[63] = { 0 };
 	uint32_t count = len;
@@ -142,7 +145,8 @@ void fake_tx_close(struct fake_tx *f)
 
 static const uint8_t *segment(const struct fake_tx *f, unsigned i)
 {
-	return f->tx.ring + ((size_t)(f->head + i / 4) & f->tx.mask) * 64 + (size_t)(i % 4) * 16;
+	return f->tx.ring + ((size_t)(f->head + i / 4) & f->tx.mask) * 64 +
+	       (size_t)(i % 4) * 16;
 }
 
 static uint32_t read32(const uint8_t *p)
@@ -153,7 +157,8 @@ static uint32_t read32(const uint8_t *p)
 	return be32toh(v);
 }
 
-static uint32_t run_wqe(struct fake_tx *f, void (*sent)(void *arg, const uint8_t *frame, uint32_t len),
+static uint32_t run_wqe(struct fake_tx *f,
+			void (*sent)(void *arg, const uint8_t *frame, uint32_t len),
 			void *arg)
 {
 	const uint8_t *ctrl = segment(f, 0);
@@ -181,7 +186,8 @@ static uint32_t run_wqe(struct fake_tx *f, void (*sent)(void *arg, const uint8_t
 	return n;
 }
 
-uint32_t fake_tx_run(struct fake_tx *f, void (*sent)(void *arg, const uint8_t *frame, uint32_t len),
+uint32_t fake_tx_run(struct fake_tx *f,
+		     void (*sent)(void *arg, const uint8_t *frame, uint32_t len),
 		     void *arg)
 {
 	uint32_t n = 0;

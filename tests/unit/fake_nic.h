@@ -14,7 +14,7 @@
 
 struct fake_rx {
 	struct m5_rx rx;
-	uint32_t pi;	/* completions written */
+	uint32_t pi;		/* completions written */
 	uint32_t chunk, stride; /* where the card is */
 	unsigned log_cq;
 	uint32_t dbrec[2], cq_dbrec[2];
@@ -22,15 +22,16 @@ struct fake_rx {
 
 struct fake_tx {
 	struct m5_tx tx;
-	uint16_t head;	/* blocks consumed */
-	uint32_t pi;	/* completions written */
+	uint16_t head; /* blocks consumed */
+	uint32_t pi;   /* completions written */
 	unsigned log_blocks;
 	uint32_t dbrec[2], cq_dbrec[2];
 	uint64_t doorbell;
 };
 
 /* A striding queue of 1 << log_chunks chunks; log_strides 0 makes it a cyclic one. */
-void fake_rx_open(struct fake_rx *f, unsigned log_chunks, unsigned log_strides, unsigned log_stride_bytes);
+void fake_rx_open(struct fake_rx *f, unsigned log_chunks, unsigned log_strides,
+		  unsigned log_stride_bytes);
 void fake_rx_close(struct fake_rx *f);
 /* false: no buffer is posted. */
 bool fake_rx_frame(struct fake_rx *f, const void *frame, uint32_t len, bool l3_ok);
@@ -40,5 +41,6 @@ uint32_t fake_rx_out(const struct fake_rx *f);
 void fake_tx_open(struct fake_tx *f, unsigned log_packets, unsigned dev);
 void fake_tx_close(struct fake_tx *f);
 /* Sends all that is posted: each frame to @sent, then completions for those that asked. */
-uint32_t fake_tx_run(struct fake_tx *f, void (*sent)(void *arg, const uint8_t *frame, uint32_t len),
+uint32_t fake_tx_run(struct fake_tx *f,
+		     void (*sent)(void *arg, const uint8_t *frame, uint32_t len),
 		     void *arg);

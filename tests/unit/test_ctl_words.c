@@ -99,4 +99,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_line_that_is_full_says_so),
 };
 
-int main(void) { return cmocka_run_group_tests(tests, NULL, NULL); }
+int main(void)
+{
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

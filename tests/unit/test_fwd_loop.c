@@ -15,15 +15,32 @@
 #include "fake_nic.h"
 
 /* In the place of fwd/idle.c: a turn that found nothing ends the test's run. */
-void fwd_idle(struct fwd_worker *w) { atomic_store(&w->stop, true); }
+void fwd_idle(struct fwd_worker *w)
+{
+	atomic_store(&w->stop, true);
+}
 
-enum { NH_NONE, NH_TO_1, NH_TO_0, NH_BLACKHOLE, NH_UNREACHABLE, NH_SMALL, NH_DOWN, NH_ABSENT, NH_COUNT };
+enum {
+	NH_NONE,
+	NH_TO_1,
+	NH_TO_0,
+	NH_BLACKHOLE,
+	NH_UNREACHABLE,
+	NH_SMALL,
+	NH_DOWN,
+	NH_ABSENT,
+	NH_COUNT
+};
 
 static struct fib_nh nh[NH_COUNT] = {
 	[NH_NONE] = { .kind = FIB_NH_NONE },
-	[NH_TO_1] = { .macs = { 2, 0, 0, 0, 1, 0xaa, 2, 0, 0, 0, 1, 1 }, .kind = FIB_NH_FORWARD, .port = 1,
+	[NH_TO_1] = { .macs = { 2, 0, 0, 0, 1, 0xaa, 2, 0, 0, 0, 1, 1 },
+		      .kind = FIB_NH_FORWARD,
+		      .port = 1,
 		      .mtu = 1500 },
-	[NH_TO_0] = { .macs = { 2, 0, 0, 0, 0, 0xaa, 2, 0, 0, 0, 0, 1 }, .kind = FIB_NH_FORWARD, .port = 0,
+	[NH_TO_0] = { .macs = { 2, 0, 0, 0, 0, 0xaa, 2, 0, 0, 0, 0, 1 },
+		      .kind = FIB_NH_FORWARD,
+		      .port = 0,
 		      .mtu = 1500 },
 	[NH_BLACKHOLE] = { .kind = FIB_NH_BLACKHOLE },
 	[NH_UNREACHABLE] = { .kind = FIB_NH_UNREACHABLE },
@@ -84,12 +101,16 @@ struct rig {
 	uint32_t last_len;
 };
 
-static const uint8_t port_mac[3][6] = { { 2, 0, 0, 0, 0, 1 }, { 2, 0, 0, 0, 1, 1 }, { 2, 0, 0, 0, 2, 1 } };
+static const uint8_t port_mac[3][6] = { { 2, 0, 0, 0, 0, 1 },
+					{ 2, 0, 0, 0, 1, 1 },
+					{ 2, 0, 0, 0, 2, 1 } };
 
-static void open_rig(struct rig *rig, unsigned log_chunks, unsigned log_strides, unsigned log_stride_bytes,
-		     unsigned log_tx)
+static void open_rig(struct rig *rig, unsigned log_chunks, unsigned log_strides,
+		     unsigned log_stride_bytes, unsigned log_tx)
 {
-	struct fwd_conf conf = { .cpu = -1, .live = &live, .punt_ring = 64, .punt_bytes = 1600 };
+	struct fwd_conf conf = {
+		.cpu = -1, .live = &live, .punt_ring = 64, .punt_bytes = 1600
+	};
 
 	memset(rig, 0, sizeof(*rig));
 	assert_int_equal(fwd_worker_new(&conf, &rig->w), 0);
@@ -100,7 +121,8 @@ static void open_rig(struct rig *rig, unsigned log_chunks, unsigned log_strides,
 		fake_tx_open(&rig->tx[p], log_tx, p);
 		port.tx = &rig->tx[p].tx;
 		if (p < 2) {
-			fake_rx_open(&rig->rx[p], log_chunks, log_strides, log_stride_bytes);
+			fake_rx_open(&rig->rx[p], log_chunks, log_strides,
+				     log_stride_bytes);
 			port.rx = &rig->rx[p].rx;
 		}
 		fwd_worker_set_port(rig->w, p, &port);
@@ -146,7 +168,8 @@ static void empty_punts(struct rig *rig)
 
 /* ---- frames ---- */
 
-static uint32_t make4(uint8_t *f, unsigned port, uint8_t key, uint8_t ttl, uint32_t ip_len)
+static uint32_t make4(uint8_t *f, unsigned port, uint8_t key, uint8_t ttl,
+		      uint32_t ip_len)
 {
 	uint8_t *ip = f + 14;
 	be16_t c;
@@ -207,8 +230,8 @@ static void check_conservation(const struct rig *rig)
 		const struct fwd_port_count *c = fwd_worker_port_count(rig->w, p);
 
 		assert_int_equal(c->received, c->forwarded[0] + c->forwarded[1] +
-						     sum(c->punted, PKT_PUNT_COUNT) +
-						     sum(c->dropped, PKT_DROP_COUNT));
+						      sum(c->punted, PKT_PUNT_COUNT) +
+						      sum(c->dropped, PKT_DROP_COUNT));
 	}
 }
 
@@ -259,9 +282,9 @@ static void every_kind_of_next_hop_has_its_exit(void **state)
 		uint8_t key;
 		int punt, drop;
 	} rows[] = {
-		{ 99, PKT_PUNT_NO_ROUTE, -1 },	       { 20, -1, PKT_DROP_BLACKHOLE },
-		{ 21, PKT_PUNT_UNREACHABLE, -1 },      { 22, PKT_PUNT_MTU, -1 },
-		{ 23, -1, PKT_DROP_LINK_DOWN },	       { 24, -1, PKT_DROP_PORT_DOWN },
+		{ 99, PKT_PUNT_NO_ROUTE, -1 },	  { 20, -1, PKT_DROP_BLACKHOLE },
+		{ 21, PKT_PUNT_UNREACHABLE, -1 }, { 22, PKT_PUNT_MTU, -1 },
+		{ 23, -1, PKT_DROP_LINK_DOWN },	  { 24, -1, PKT_DROP_PORT_DOWN },
 	};
 	const struct fwd_port_count *c;
 	struct rig rig;
@@ -282,7 +305,8 @@ static void every_kind_of_next_hop_has_its_exit(void **state)
 		}
 		assert_int_equal(c->punted[rows[i].punt], 1);
 		/* For the kernel it is as it came. */
-		assert_memory_equal(((struct exc_frame *)ring_peek(&rig.w->punt))->data, f, len);
+		assert_memory_equal(((struct exc_frame *)ring_peek(&rig.w->punt))->data,
+				    f, len);
 		ring_pop(&rig.w->punt);
 	}
 	check_conservation(&rig);
@@ -301,7 +325,8 @@ static void a_full_punt_ring_drops_and_counts(void **state)
 		assert_true(fake_rx_frame(&rig.rx[0], f, make4(f, 0, 99, 64, 50), true));
 	run_loop(&rig);
 	assert_int_equal(fwd_worker_port_count(rig.w, 0)->punted[PKT_PUNT_NO_ROUTE], 64);
-	assert_int_equal(fwd_worker_port_count(rig.w, 0)->dropped[PKT_DROP_PUNT_FULL], 36);
+	assert_int_equal(fwd_worker_port_count(rig.w, 0)->dropped[PKT_DROP_PUNT_FULL],
+			 36);
 	assert_int_equal(fake_rx_out(&rig.rx[0]), 0);
 	close_rig(&rig);
 }
@@ -332,7 +357,8 @@ static void a_full_send_ring_drops_and_blocks_nobody(void **state)
 }
 
 /* Random traffic over many laps of every ring and of the 16-bit indexes. */
-static void run_random(unsigned log_chunks, unsigned log_strides, unsigned log_stride_bytes)
+static void run_random(unsigned log_chunks, unsigned log_strides,
+		       unsigned log_stride_bytes)
 {
 	static const uint8_t keys[] = { 10, 172, 10, 172, 20, 21, 22, 23, 24, 99 };
 	struct rig rig;
@@ -346,8 +372,11 @@ static void run_random(unsigned log_chunks, unsigned log_strides, unsigned log_s
 		for (uint32_t i = 0; i < burst; i++) {
 			unsigned port = test_below(2);
 			uint8_t key = keys[test_below(sizeof(keys))];
-			uint32_t len = test_below(4) ? make4(f, port, key, 64, 20 + test_below(400)) :
-						       make6(f, port, 0xb8 + (uint8_t)test_below(3), 64);
+			uint32_t len =
+				test_below(4)
+					? make4(f, port, key, 64, 20 + test_below(400))
+					: make6(f, port, 0xb8 + (uint8_t)test_below(3),
+						64);
 
 			if (test_below(50) == 0)
 				f[test_below(34)] ^= (uint8_t)(1u << test_below(8));
@@ -359,7 +388,8 @@ static void run_random(unsigned log_chunks, unsigned log_strides, unsigned log_s
 		empty_punts(&rig);
 	}
 	run_card(&rig);
-	handled = fwd_worker_port_count(rig.w, 0)->received + fwd_worker_port_count(rig.w, 1)->received;
+	handled = fwd_worker_port_count(rig.w, 0)->received +
+		  fwd_worker_port_count(rig.w, 1)->received;
 	assert_int_equal(handled, in);
 	check_conservation(&rig);
 	for (unsigned p = 0; p < 2; p++) {

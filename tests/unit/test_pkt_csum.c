@@ -41,7 +41,8 @@ static void sums_of_parts_add_up(void **state)
 		cut = test_below(32) * 2;
 		sum = csum_add(0, data, cut);
 		sum = csum_add(sum, data + cut, sizeof(data) - cut);
-		assert_int_equal((uint16_t)~csum_fold(sum), csum_of(data, sizeof(data)).raw);
+		assert_int_equal((uint16_t)~csum_fold(sum),
+				 csum_of(data, sizeof(data)).raw);
 	}
 }
 
@@ -110,4 +111,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(update_equals_recomputation),
 };
 
-int main(void) { return cmocka_run_group_tests(tests, NULL, NULL); }
+int main(void)
+{
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -18,7 +18,8 @@ struct frame {
 static struct frame clean4(void)
 {
 	struct frame f = { .len = 60 };
-	uint8_t ip[20] = { 0x45, 0xb9, 0, 46, 0, 1, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 192, 0, 2, 1 };
+	uint8_t ip[20] = { 0x45, 0xb9, 0,  46, 0, 1, 0,	  0, 64, 17,
+			   0,	 0,    10, 0,  0, 1, 192, 0, 2,	 1 };
 
 	memcpy(f.data, ours, 6);
 	memcpy(f.data + 6, peer, 6);
@@ -30,8 +31,10 @@ static struct frame clean4(void)
 static struct frame clean6(void)
 {
 	struct frame f = { .len = 62 };
-	uint8_t ip[40] = { 0x6b, 0x91, 0x23, 0x45, 0, 8, 17, 64, 0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0,
-			   0, 0, 0, 0, 0, 1, 0x20, 1, 0xd, 0xb8, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 };
+	uint8_t ip[40] = { 0x6b, 0x91, 0x23, 0x45, 0,	 8, 17,	 64,   0x20, 1,
+			   0xd,	 0xb8, 0,    0,	   0,	 0, 0,	 0,    0,    0,
+			   0,	 0,    0,    1,	   0x20, 1, 0xd, 0xb8, 0,    1,
+			   0,	 0,    0,    0,	   0,	 0, 0,	 0,    0,    1 };
 
 	memcpy(f.data, ours, 6);
 	memcpy(f.data + 6, peer, 6);
@@ -88,9 +91,10 @@ static void check_row(const struct row *r, struct frame f, bool is_ip4)
 	if (r->len)
 		f.len = r->len;
 	m = parse(&f, false);
-	if (m.verdict != r->verdict || (r->verdict != PKT_FORWARD && m.reason != r->reason))
-		fail_msg("%s: verdict %d reason %d, expected %d %d", r->what, m.verdict, m.reason,
-			 r->verdict, r->reason);
+	if (m.verdict != r->verdict ||
+	    (r->verdict != PKT_FORWARD && m.reason != r->reason))
+		fail_msg("%s: verdict %d reason %d, expected %d %d", r->what, m.verdict,
+			 m.reason, r->verdict, r->reason);
 }
 
 #define DROP(r) PKT_DROP, PKT_DROP_##r, false
@@ -111,13 +115,34 @@ static const struct row rows4[] = {
 	{ "version 5", 14, { 0x55 }, 1, 0, DROP(IP_VERSION) },
 	{ "version 6 under 0800", 14, { 0x60 }, 1, 0, PKT_DROP, PKT_DROP_IP_VERSION, true },
 	{ "header length 4", 14, { 0x44 }, 1, 0, DROP(IP_HEADER_LENGTH) },
-	{ "header length 15, not there", 14, { 0x4f }, 1, 0, PKT_DROP, PKT_DROP_IP_HEADER_LENGTH, true },
+	{ "header length 15, not there",
+	  14,
+	  { 0x4f },
+	  1,
+	  0,
+	  PKT_DROP,
+	  PKT_DROP_IP_HEADER_LENGTH,
+	  true },
 	{ "total length past the frame", 16, { 0, 47 }, 2, 0, DROP(IP_TOTAL_LENGTH) },
 	{ "total length under the header", 16, { 0, 19 }, 2, 0, DROP(IP_TOTAL_LENGTH) },
 	{ "total length short of the frame", 16, { 0, 30 }, 2, 0, PKT_FORWARD, FWD, false },
-	{ "checksum wrong", 24, { 0x12, 0x34 }, 2, 0, PKT_DROP, PKT_DROP_IP_CHECKSUM, true },
+	{ "checksum wrong",
+	  24,
+	  { 0x12, 0x34 },
+	  2,
+	  0,
+	  PKT_DROP,
+	  PKT_DROP_IP_CHECKSUM,
+	  true },
 	{ "options", 14, { 0x46 }, 1, 0, PUNT(OPTIONS) },
-	{ "options, checksum wrong", 14, { 0x46 }, 1, 0, PKT_DROP, PKT_DROP_IP_CHECKSUM, true },
+	{ "options, checksum wrong",
+	  14,
+	  { 0x46 },
+	  1,
+	  0,
+	  PKT_DROP,
+	  PKT_DROP_IP_CHECKSUM,
+	  true },
 	{ "TTL 2", 22, { 2 }, 1, 0, PKT_FORWARD, FWD, false },
 	{ "TTL 1", 22, { 1 }, 1, 0, PUNT(TTL) },
 	{ "TTL 0", 22, { 0 }, 1, 0, PUNT(TTL) },
@@ -128,7 +153,12 @@ static const struct row rows4[] = {
 	{ "source 0.1.2.3", 26, { 0, 1, 2, 3 }, 4, 0, PKT_FORWARD, FWD, false },
 	{ "source 127.1.1.1", 26, { 127, 1, 1, 1 }, 4, 0, DROP(MARTIAN_SOURCE) },
 	{ "source 224.0.0.5", 26, { 224, 0, 0, 5 }, 4, 0, DROP(MARTIAN_SOURCE) },
-	{ "source 239.255.255.255", 26, { 239, 255, 255, 255 }, 4, 0, DROP(MARTIAN_SOURCE) },
+	{ "source 239.255.255.255",
+	  26,
+	  { 239, 255, 255, 255 },
+	  4,
+	  0,
+	  DROP(MARTIAN_SOURCE) },
 	{ "source 240.0.0.1", 26, { 240, 0, 0, 1 }, 4, 0, PKT_FORWARD, FWD, false },
 	{ "source broadcast", 26, { 255, 255, 255, 255 }, 4, 0, DROP(MARTIAN_SOURCE) },
 	{ "destination 0.0.0.0", 30, { 0, 0, 0, 0 }, 4, 0, DROP(MARTIAN_DESTINATION) },
@@ -155,8 +185,19 @@ static const struct row rows6[] = {
 	{ "fragment header", 20, { 44 }, 1, 0, PKT_FORWARD, FWD, false },
 	{ "unknown next header", 20, { 253 }, 1, 0, PKT_FORWARD, FWD, false },
 	{ "source ::", 22, { 0 }, 16, 0, DROP(MARTIAN_SOURCE) },
-	{ "source ::1", 22, { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 }, 16, 0, DROP(MARTIAN_SOURCE) },
-	{ "source ::2", 22, { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2 }, 16, 0, PKT_FORWARD, FWD,
+	{ "source ::1",
+	  22,
+	  { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 },
+	  16,
+	  0,
+	  DROP(MARTIAN_SOURCE) },
+	{ "source ::2",
+	  22,
+	  { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2 },
+	  16,
+	  0,
+	  PKT_FORWARD,
+	  FWD,
 	  false },
 	{ "source multicast", 22, { 0xff, 2 }, 2, 0, DROP(MARTIAN_SOURCE) },
 	{ "source link-local", 22, { 0xfe, 0x80 }, 2, 0, PUNT(LINK_LOCAL) },
@@ -164,7 +205,11 @@ static const struct row rows6[] = {
 	{ "source fec0::", 22, { 0xfe, 0xc0 }, 2, 0, PKT_FORWARD, FWD, false },
 	{ "destination multicast", 38, { 0xff, 0x0e }, 2, 0, PUNT(MULTICAST) },
 	{ "destination link-local", 38, { 0xfe, 0x80 }, 2, 0, PUNT(LINK_LOCAL) },
-	{ "destination ::1", 38, { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 }, 16, 0,
+	{ "destination ::1",
+	  38,
+	  { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 },
+	  16,
+	  0,
 	  DROP(MARTIAN_DESTINATION) },
 	{ "to another station", 0, { 2, 0, 0, 0, 0, 9 }, 6, 0, DROP(BAD_MAC) },
 };
@@ -226,7 +271,8 @@ static void random_frames_of_every_length_stay_inside(void **state)
 		}
 		f.len = test_below(sizeof(f.data));
 		m = parse(&f, false);
-		assert_true(m.verdict != PKT_FORWARD || (m.l3 + (uint32_t)m.bytes <= f.len));
+		assert_true(m.verdict != PKT_FORWARD ||
+			    (m.l3 + (uint32_t)m.bytes <= f.len));
 		assert_true(m.verdict != PKT_DROP || m.reason < PKT_DROP_COUNT);
 		assert_true(m.verdict != PKT_PUNT || m.reason < PKT_PUNT_COUNT);
 	}
@@ -240,4 +286,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(random_frames_of_every_length_stay_inside),
 };
 
-int main(void) { return cmocka_run_group_tests(tests, NULL, NULL); }
+int main(void)
+{
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

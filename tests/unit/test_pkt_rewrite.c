@@ -117,4 +117,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_priority_tag_is_taken_out),
 };
 
-int main(void) { return cmocka_run_group_tests(tests, NULL, NULL); }
+int main(void)
+{
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "drain.h"
+#include "options.h"
 
 struct drain *drain_port[MODEL_PORTS];
 
@@ -43,18 +44,28 @@ struct number_option {
 	uint32_t min, max;
 };
 
-#define NUMBER(k, field, lo, hi) { k, offsetof(struct drain_conf, field), lo, hi }
+#define NUMBER(k, field, lo, hi) \
+	{ \
+		k, offsetof(struct drain_conf, field), lo, hi \
+	}
 static const struct number_option numbers[] = {
-	NUMBER("n", n, 1, 65536),	      NUMBER("rounds", rounds, 1, 1000000),
-	NUMBER("warmup", warmup, 0, 1000000), NUMBER("look", look, 1, 99),
-	NUMBER("gap", gap_ns, 10, 1000000),   NUMBER("quiet", quiet_us, 1, 100000),
-	NUMBER("settle", settle_us, 1, 1000000), NUMBER("slack", slack, 0, 65536),
-	NUMBER("burst", burst, 1, 4096),      NUMBER("core", core, 0, 1023),
-	NUMBER("program_core", program_core, 0, 1023), NUMBER("fifo", fifo, 0, 98),
+	NUMBER("n", n, 1, 65536),
+	NUMBER("rounds", rounds, 1, 1000000),
+	NUMBER("warmup", warmup, 0, 1000000),
+	NUMBER("look", look, 1, 99),
+	NUMBER("gap", gap_ns, 10, 1000000),
+	NUMBER("quiet", quiet_us, 1, 100000),
+	NUMBER("settle", settle_us, 1, 1000000),
+	NUMBER("slack", slack, 0, 65536),
+	NUMBER("burst", burst, 1, 4096),
+	NUMBER("core", core, 0, 1023),
+	NUMBER("program_core", program_core, 0, 1023),
+	NUMBER("fifo", fifo, 0, 98),
 	NUMBER("pid", pid, 1, 0x7fffffff),
 };
 
-static int number(struct drain_conf *conf, const char *key, const char *value, char *why, size_t why_size)
+static int number(struct drain_conf *conf, const char *key, const char *value, char *why,
+		  size_t why_size)
 {
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		const struct number_option *o = &numbers[i];
@@ -64,7 +75,8 @@ static int number(struct drain_conf *conf, const char *key, const char *value, c
 		if (strcmp(key, o->key))
 			continue;
 		if (!*value || *end || v < o->min || v > o->max) {
-			snprintf(why, why_size, "drain: %s=%s: must be %" PRIu32 " to %" PRIu32, key,
+			snprintf(why, why_size,
+				 "drain: %s=%s: must be %" PRIu32 " to %" PRIu32, key,
 				 value, o->min, o->max);
 			return -EINVAL;
 		}
@@ -75,48 +87,34 @@ static int number(struct drain_conf *conf, const char *key, const char *value, c
 	return -EINVAL;
 }
 
-static int option(struct drain_conf *conf, struct frames_conf *frames, const char *key,
-		  const char *value, char *why, size_t why_size)
+struct opening { /* what the options of a wire fill */
+	struct drain_conf *conf;
+	struct frames_conf frames;
+};
+
+static int option(void *arg, const char *key, const char *value, char *why,
+		  size_t why_size)
 {
-	static const char *const modes[] = { "fwd", "rx", "tx" }, *const temps[] = { "local", "dram",
-										      "remote" };
+	static const char *const modes[] = { "fwd", "rx", "tx" }, *const temps[] = {
+		"local", "dram", "remote"
+	};
+	struct opening *o = arg;
 	uint32_t v = 0;
-	int r = frames_option(frames, key, value, why, why_size);
+	int r = frames_option(&o->frames, key, value, why, why_size);
 
 	if (r != -ENOENT)
 		return r;
 	if (!strcmp(key, "mode")) {
 		r = choice(&v, modes, 3, key, value, why, why_size);
-		conf->mode = r ? conf->mode : (enum drain_mode)v;
+		o->conf->mode = r ? o->conf->mode : (enum drain_mode)v;
 		return r;
 	}
 	if (!strcmp(key, "temp")) {
 		r = choice(&v, temps, 3, key, value, why, why_size);
-		conf->temp = r ? conf->temp : (enum drain_temp)v;
+		o->conf->temp = r ? o->conf->temp : (enum drain_temp)v;
 		return r;
 	}
-	return number(conf, key, value, why, why_size);
-}
-
-static int options(struct drain_conf *conf, struct frames_conf *frames, const char *args, char *why,
-		   size_t why_size)
-{
-	char *copy = strdup(args), *save = NULL, *word, *value;
-	int r = copy ? 0 : -ENOMEM;
-
-	for (word = copy ? strtok_r(copy, ",", &save) : NULL; word && !r;
-	     word = strtok_r(NULL, ",", &save)) {
-		value = strchr(word, '=');
-		if (!value) {
-			snprintf(why, why_size, "drain: \"%s\": must be key=value", word);
-			r = -EINVAL;
-			break;
-		}
-		*value++ = '\0';
-		r = option(conf, frames, word, value, why, why_size);
-	}
-	free(copy);
-	return r;
+	return number(o->conf, key, value, why, why_size);
 }
 
 static void drain_close(struct wire *w)
@@ -137,12 +135,12 @@ static void drain_close(struct wire *w)
 	free(d);
 }
 
-static int drain_open(struct model_port *port, const char *args, char *why, size_t why_size,
-		      struct wire **ret)
+static int drain_open(struct model_port *port, const char *args, char *why,
+		      size_t why_size, struct wire **ret)
 {
-	struct frames_conf frames = { .set = (uint8_t)port->index, .family = 4, .len = 60, .flows = 64,
-				      .hop = 1, .smac = { 2, 0, 0, 0, 0xaa, (uint8_t)port->index } };
 	struct drain *d = calloc(1, sizeof(*d));
+	struct opening o = { d ? &d->conf : NULL,
+			     frames_defaults((uint8_t)port->index, port->mac) };
 	int r;
 
 	if (!d)
@@ -150,13 +148,21 @@ static int drain_open(struct model_port *port, const char *args, char *why, size
 	d->wire.class = &wire_drain;
 	d->wire.port = port;
 	d->wire.carrier = true;
-	d->conf = (struct drain_conf){ .n = 1024, .rounds = 300, .warmup = 50, .look = 75, .gap_ns = 300,
-				       .quiet_us = 20, .settle_us = 300, .slack = 64, .burst = 64,
-				       .core = 0, .program_core = 1, .fifo = 50 };
-	memcpy(frames.dmac, port->mac, 6);
-	r = options(&d->conf, &frames, args, why, why_size);
+	d->conf = (struct drain_conf){ .n = 1024,
+				       .rounds = 300,
+				       .warmup = 50,
+				       .look = 75,
+				       .gap_ns = 300,
+				       .quiet_us = 20,
+				       .settle_us = 300,
+				       .slack = 64,
+				       .burst = 64,
+				       .core = 0,
+				       .program_core = 1,
+				       .fifo = 50 };
+	r = wire_options("drain", args, option, &o, why, why_size);
 	if (!r)
-		r = frames_new(&frames, why, why_size, &d->frames);
+		r = frames_new(&o.frames, why, why_size, &d->frames);
 	if (!r && !(d->seen = calloc(d->conf.n, 1)))
 		r = -ENOMEM;
 	if (r < 0) {
@@ -178,8 +184,10 @@ static void judge(struct drain *d, const uint8_t *data, uint32_t len)
 		return;
 	case FRAMES_BAD:
 		if (!d->bad++)
-			model_log(d->wire.port->model, "drain %s: frame %" PRIu32
-				  " wrong, first at byte %" PRIu32, d->wire.port->netdev, n, at);
+			model_log(d->wire.port->model,
+				  "drain %s: frame %" PRIu32
+				  " wrong, first at byte %" PRIu32,
+				  d->wire.port->netdev, n, at);
 		return;
 	case FRAMES_GOOD:
 		break;
@@ -312,14 +320,18 @@ static int drain_fd(const struct wire *w)
 
 static int series(char *to, size_t size, const char *name, struct drain_series *s)
 {
-	return snprintf(to, size, "%s_median %.2f\n%s_p10 %.2f\n%s_p90 %.2f\n%s_min %.2f\n%s_n %" PRIu32 "\n",
-			name, drain_series_at(s, 50), name, drain_series_at(s, 10), name,
-			drain_series_at(s, 90), name, drain_series_at(s, 0), name, s->n);
+	return snprintf(
+		to, size,
+		"%s_median %.2f\n%s_p10 %.2f\n%s_p90 %.2f\n%s_min %.2f\n%s_n %" PRIu32
+		"\n",
+		name, drain_series_at(s, 50), name, drain_series_at(s, 10), name,
+		drain_series_at(s, 90), name, drain_series_at(s, 0), name, s->n);
 }
 
 static int drain_stat(struct drain *d, char *reply, size_t size)
 {
-	static const char *const state[] = { "idle", "wait_queues", "probe", "running", "done", "failed" };
+	static const char *const state[] = { "idle",	"wait_queues", "probe",
+					     "running", "done",	       "failed" };
 	uint64_t good = 0, bad = 0, dup = 0, offered = 0, foreign = 0;
 	size_t at = 0;
 
@@ -332,19 +344,22 @@ static int drain_stat(struct drain *d, char *reply, size_t size)
 		offered += drain_port[p]->offered;
 		foreign += drain_port[p]->foreign;
 	}
-	at += (size_t)snprintf(reply, size, "state %s\nfailure %s\nround %" PRIu32 "\n", state[d->state],
-			       d->failure[0] ? d->failure : "-", d->round);
+	at += (size_t)snprintf(reply, size, "state %s\nfailure %s\nround %" PRIu32 "\n",
+			       state[d->state], d->failure[0] ? d->failure : "-",
+			       d->round);
 	at += (size_t)series(reply + at, size - at, "ns_per_packet", &d->first);
 	at += (size_t)series(reply + at, size - at, "polled", &d->polled);
 	at += (size_t)series(reply + at, size - at, "all", &d->all);
 	snprintf(reply + at, size - at,
-		 "offered %" PRIu64 "\ngood %" PRIu64 "\nbad %" PRIu64 "\nduplicate %" PRIu64
-		 "\nforeign %" PRIu64 "\nlost %" PRIu64 "\nlate %" PRIu64 "\nincomplete_rounds %" PRIu64
+		 "offered %" PRIu64 "\ngood %" PRIu64 "\nbad %" PRIu64
+		 "\nduplicate %" PRIu64 "\nforeign %" PRIu64 "\nlost %" PRIu64
+		 "\nlate %" PRIu64 "\nincomplete_rounds %" PRIu64
 		 "\npackets_per_wqe %.2f\npackets_per_doorbell %.2f\n",
 		 offered, good, bad, dup, foreign, d->lost, d->late, d->incomplete_rounds,
 		 d->wqes ? (double)d->wqe_packets / (double)d->wqes : 0,
-		 doorbells() > d->doorbells0 ?
-			 (double)d->wqe_packets / (double)(doorbells() - d->doorbells0) : 0);
+		 doorbells() > d->doorbells0
+			 ? (double)d->wqe_packets / (double)(doorbells() - d->doorbells0)
+			 : 0);
 	return 0;
 }
 
@@ -360,12 +375,14 @@ static int drain_ctl(struct wire *w, const char *line, char *reply, size_t size)
 		d->state = DRAIN_IDLE;
 		return 0;
 	}
-	if (!strncmp(line, "start pid=", 10) && number(&d->conf, "pid", line + 10, why, sizeof(why))) {
+	if (!strncmp(line, "start pid=", 10) &&
+	    number(&d->conf, "pid", line + 10, why, sizeof(why))) {
 		snprintf(reply, size, "%s", why);
 		return -EINVAL;
 	}
 	if (strncmp(line, "start", 5)) {
-		snprintf(reply, size, "drain: \"%s\": must be start [pid=N], stop or stat", line);
+		snprintf(reply, size,
+			 "drain: \"%s\": must be start [pid=N], stop or stat", line);
 		return -EINVAL;
 	}
 	if (d->state == DRAIN_IDLE)

@@ -29,22 +29,29 @@
 
 enum drain_mode { DRAIN_FWD, DRAIN_RX, DRAIN_TX };
 enum drain_temp { DRAIN_LOCAL, DRAIN_DRAM, DRAIN_REMOTE };
-enum drain_state { DRAIN_IDLE, DRAIN_WAIT_QUEUES, DRAIN_PROBE, DRAIN_SETTLE, DRAIN_DONE, DRAIN_FAILED };
+enum drain_state {
+	DRAIN_IDLE,
+	DRAIN_WAIT_QUEUES,
+	DRAIN_PROBE,
+	DRAIN_SETTLE,
+	DRAIN_DONE,
+	DRAIN_FAILED
+};
 enum { DRAIN_QUEUES = 16 };
 
 struct drain_conf {
-	uint32_t n;		    /* frames a round, over all ports */
-	uint32_t rounds, warmup;    /* counted; run before these */
+	uint32_t n;		 /* frames a round, over all ports */
+	uint32_t rounds, warmup; /* counted; run before these */
 	enum drain_mode mode;
 	enum drain_temp temp;
-	uint32_t look;		    /* percent of the expected time */
-	uint32_t gap_ns, quiet_us;  /* of the polling after the look */
+	uint32_t look;		   /* percent of the expected time */
+	uint32_t gap_ns, quiet_us; /* of the polling after the look */
 	uint32_t settle_us;
-	uint32_t slack;		    /* packets that may be missing at the end of "polled" */
-	uint32_t burst;		    /* the program's */
+	uint32_t slack; /* packets that may be missing at the end of "polled" */
+	uint32_t burst; /* the program's */
 	uint32_t core, program_core;
-	uint32_t fifo;		    /* priority, 0 = leave the scheduler alone */
-	uint32_t pid;		    /* program whose thread on program_core becomes SCHED_FIFO */
+	uint32_t fifo; /* priority, 0 = leave the scheduler alone */
+	uint32_t pid;  /* program whose thread on program_core becomes SCHED_FIFO */
 };
 
 struct drain_series { /* samples of one figure */
@@ -53,7 +60,10 @@ struct drain_series { /* samples of one figure */
 };
 
 struct drain_lines { /* cache lines to move: up to 64 ranges and single frames */
-	struct { uint8_t *at; size_t bytes; } range[8 * DRAIN_QUEUES];
+	struct {
+		uint8_t *at;
+		size_t bytes;
+	} range[8 * DRAIN_QUEUES];
 	unsigned n_ranges;
 	uint8_t **frame;
 	uint32_t n_frames, room;
@@ -68,14 +78,14 @@ struct drain {
 	/* The first drain port of the process leads: its poll runs the rounds of all. */
 	enum drain_state state;
 	uint32_t round;
-	uint32_t next;		/* number of the next frame of this port */
-	uint32_t round_base;	/* number of the first frame of this round */
-	uint64_t settle_sum;	/* what the doorbell records added up to, and since when */
+	uint32_t next;	     /* number of the next frame of this port */
+	uint32_t round_base; /* number of the first frame of this round */
+	uint64_t settle_sum; /* what the doorbell records added up to, and since when */
 	uint64_t settle_tsc, wait_tsc;
-	uint32_t probe_sum;	/* of what a probe moves, before the first */
-	uint32_t probes;	/* sent by this port: frames 0 .. probes - 1 */
-	double expect_tsc;	/* expected length of a round */
-	double recent[64];	/* ns per packet of late rounds */
+	uint32_t probe_sum; /* of what a probe moves, before the first */
+	uint32_t probes;    /* sent by this port: frames 0 .. probes - 1 */
+	double expect_tsc;  /* expected length of a round */
+	double recent[64];  /* ns per packet of late rounds */
 	uint32_t n_recent;
 	struct drain_series first, polled, all;
 	struct drain_lines lines;

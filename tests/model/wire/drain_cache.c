@@ -41,16 +41,31 @@ static void for_each_line(const struct drain_lines *l, void (*fn)(uint8_t *line)
 		fn(l->frame[i]);
 }
 
-static void prefetch(uint8_t *line) { __builtin_prefetch(line, 1); }
+static void prefetch(uint8_t *line)
+{
+	__builtin_prefetch(line, 1);
+}
 
 #ifdef __x86_64__
 #include <immintrin.h>
 /* Not __atomic_fetch_or(line, 0): clang makes that a fence and a load. */
-static void take(uint8_t *line) { __asm__ volatile("lock; orb $0, %0" : "+m"(*line)); }
-__attribute__((target("clflushopt"))) static void evict(uint8_t *line) { _mm_clflushopt(line); }
+static void take(uint8_t *line)
+{
+	__asm__ volatile("lock; orb $0, %0" : "+m"(*line));
+}
+__attribute__((target("clflushopt"))) static void evict(uint8_t *line)
+{
+	_mm_clflushopt(line);
+}
 #else
-static void take(uint8_t *line) { __atomic_fetch_or(line, 0, __ATOMIC_SEQ_CST); }
-static void evict(uint8_t *line) { __asm__ volatile("dc civac, %0" : : "r"(line) : "memory"); }
+static void take(uint8_t *line)
+{
+	__atomic_fetch_or(line, 0, __ATOMIC_SEQ_CST);
+}
+static void evict(uint8_t *line)
+{
+	__asm__ volatile("dc civac, %0" : : "r"(line) : "memory");
+}
 #endif
 
 void drain_evict(const struct drain_lines *lines)
@@ -157,11 +172,12 @@ void drain_lines_add(struct drain_lines *l, const volatile void *at, size_t byte
 	if (!at || l->n_ranges == sizeof(l->range) / sizeof(l->range[0]))
 		return;
 	l->range[l->n_ranges].at = first;
-	l->range[l->n_ranges++].bytes = (size_t)((const volatile uint8_t *)at + bytes - first);
+	l->range[l->n_ranges++].bytes =
+		(size_t)((const volatile uint8_t *)at + bytes - first);
 }
 
-void drain_lines_ring(struct drain_lines *l, uint8_t *ring, size_t entry_bytes, unsigned log_size,
-		      uint32_t from, uint32_t count)
+void drain_lines_ring(struct drain_lines *l, uint8_t *ring, size_t entry_bytes,
+		      unsigned log_size, uint32_t from, uint32_t count)
 {
 	uint32_t size = UINT32_C(1) << log_size, start = from & (size - 1), head;
 

@@ -45,8 +45,9 @@ static void collect(enum cx_obj_type type, struct queues *q)
 
 	q->n = 0;
 	for (unsigned p = 0; p < MODEL_PORTS; p++) {
-		for (unsigned i = 0; drain_port[p] && q->n < DRAIN_QUEUES &&
-				     cx_queue_nth(drain_port[p]->wire.port->dev, type, i, &v);
+		for (unsigned i = 0;
+		     drain_port[p] && q->n < DRAIN_QUEUES &&
+		     cx_queue_nth(drain_port[p]->wire.port->dev, type, i, &v);
 		     i++) {
 			/* A start-up drop queue of one entry takes no traffic. */
 			if (!v.ready || (v.log_size == 0 && type == CX_RQ))
@@ -154,9 +155,18 @@ static void for_ports(void (*fn)(struct cx_dev *dev))
 			fn(drain_port[p]->wire.port->dev);
 }
 
-static void withhold(struct cx_dev *dev) { cx_cqe_withhold(dev, true); }
-static void let_go(struct cx_dev *dev) { cx_cqe_release(dev); }
-static void obey(struct cx_dev *dev) { cx_cqe_withhold(dev, false); }
+static void withhold(struct cx_dev *dev)
+{
+	cx_cqe_withhold(dev, true);
+}
+static void let_go(struct cx_dev *dev)
+{
+	cx_cqe_release(dev);
+}
+static void obey(struct cx_dev *dev)
+{
+	cx_cqe_withhold(dev, false);
+}
 
 /* Lets the device send all that is posted, and complete it. */
 static void drain_device(struct cx_dev *dev)
@@ -180,8 +190,8 @@ static uint32_t place(struct drain *lead)
 
 /* ---- warm ---- */
 
-static void add_frames(struct drain *lead, const struct cx_queue_view *before, struct cx_dev *dev,
-		       const struct cx_queue_view *after)
+static void add_frames(struct drain *lead, const struct cx_queue_view *before,
+		       struct cx_dev *dev, const struct cx_queue_view *after)
 {
 	uint32_t mask = (UINT32_C(1) << before->log_size) - 1;
 	uint32_t strides = before->striding ? UINT32_C(1) << before->log_strides : 1;
@@ -191,11 +201,13 @@ static void add_frames(struct drain *lead, const struct cx_queue_view *before, s
 
 	for (uint32_t i = 0; i < used; i++) {
 		uint32_t at = before->stride + i;
-		uint8_t *wqe = before->ring +
-			       ((size_t)((before->head + at / strides) & mask) << before->log_stride);
+		uint8_t *wqe =
+			before->ring + ((size_t)((before->head + at / strides) & mask)
+					<< before->log_stride);
 		uint8_t *seg = wqe + (before->striding ? 16 : 0); /* next segment first */
 		uint64_t addr = cx_be64(seg + 8) +
-				((uint64_t)(at % strides) << (before->striding ? before->log_stride_bytes : 0));
+				((uint64_t)(at % strides)
+				 << (before->striding ? before->log_stride_bytes : 0));
 		uint8_t *data = cx_mkey_peek(dev, cx_be32(seg + 4), addr, len);
 
 		if (data)
@@ -214,18 +226,20 @@ static void warm(struct drain *lead, const struct round *r)
 		const struct cx_queue_view *b = &r->rq.v[i], *a = &after.v[i];
 
 		add_frames(lead, b, r->rq.dev[i], a);
-		drain_lines_ring(l, b->cq_ring, CQE, b->log_cq_size, b->cq_pi, a->cq_pi - b->cq_pi);
+		drain_lines_ring(l, b->cq_ring, CQE, b->log_cq_size, b->cq_pi,
+				 a->cq_pi - b->cq_pi);
 		if (lead->conf.temp == DRAIN_DRAM)
 			continue;
-		drain_lines_ring(l, b->ring, (size_t)1 << b->log_stride, b->log_size, b->head,
-				 (uint16_t)(a->head - b->head) + 1u);
+		drain_lines_ring(l, b->ring, (size_t)1 << b->log_stride, b->log_size,
+				 b->head, (uint16_t)(a->head - b->head) + 1u);
 		drain_lines_add(l, b->dbrec, 4);
 		drain_lines_add(l, b->cq_dbrec, 8);
 	}
 	for (unsigned i = 0; i < r->sq.n && lead->conf.temp == DRAIN_LOCAL; i++) {
 		const struct cx_queue_view *v = &r->sq.v[i];
 
-		drain_lines_ring(l, v->ring, WQEBB, v->log_size, v->head, lead->last_wqebbs[i] + 64);
+		drain_lines_ring(l, v->ring, WQEBB, v->log_size, v->head,
+				 lead->last_wqebbs[i] + 64);
 		drain_lines_ring(l, v->cq_ring, CQE, v->log_cq_size, v->cq_pi - 64, 64);
 		drain_lines_add(l, v->dbrec, 8);
 		drain_lines_add(l, v->uar ? v->uar + 0x800 : NULL, 8);
@@ -245,7 +259,8 @@ static const struct queues *watched(const struct drain *lead, const struct round
 
 static uint32_t watch(const struct drain *lead, const struct cx_queue_view *v)
 {
-	return lead->conf.mode == DRAIN_RX ? record(v->cq_dbrec) & CI_MASK : record(v->dbrec) & 0xffff;
+	return lead->conf.mode == DRAIN_RX ? record(v->cq_dbrec) & CI_MASK
+					   : record(v->dbrec) & 0xffff;
 }
 
 static bool take_sample(const struct drain *lead, struct round *r, bool keep)
@@ -267,7 +282,8 @@ static bool take_sample(const struct drain *lead, struct round *r, bool keep)
 /* Packets in the WQE at index i, and its length in basic blocks. */
 static uint32_t wqe_packets(const struct cx_queue_view *v, uint16_t i, uint32_t *wqebbs)
 {
-	uint32_t size = UINT32_C(64) << v->log_size, at = (uint32_t)i * WQEBB % size, n = 0;
+	uint32_t size = UINT32_C(64) << v->log_size, at = (uint32_t)i * WQEBB % size,
+		 n = 0;
 	const uint8_t *ctrl = v->ring + at;
 	uint32_t end = (ctrl[7] & 0x3fu) * 16, o = 32;
 
@@ -283,8 +299,8 @@ static uint32_t wqe_packets(const struct cx_queue_view *v, uint16_t i, uint32_t 
 }
 
 /* Fills packets[q] for indexes start .. end and returns the total. */
-static uint32_t count_wqes(const struct cx_queue_view *v, unsigned q, uint16_t start, uint16_t end,
-			   uint64_t *wqes)
+static uint32_t count_wqes(const struct cx_queue_view *v, unsigned q, uint16_t start,
+			   uint16_t end, uint64_t *wqes)
 {
 	uint32_t done = 0, wqebbs;
 	uint16_t i = start;
@@ -304,14 +320,16 @@ static uint32_t count_wqes(const struct cx_queue_view *v, unsigned q, uint16_t s
 	return done;
 }
 
-static uint32_t done_at(const struct drain *lead, const struct round *r, const struct sample *s)
+static uint32_t done_at(const struct drain *lead, const struct round *r,
+			const struct sample *s)
 {
 	const struct queues *q = watched(lead, r);
 	uint32_t sum = 0;
 
 	for (unsigned i = 0; i < q->n; i++)
-		sum += lead->conf.mode == DRAIN_RX ? (s->value[i] - r->start[i]) & CI_MASK :
-						     packets[i][(uint16_t)(s->value[i] - r->start[i])];
+		sum += lead->conf.mode == DRAIN_RX
+			       ? (s->value[i] - r->start[i]) & CI_MASK
+			       : packets[i][(uint16_t)(s->value[i] - r->start[i])];
 	return sum;
 }
 
@@ -321,7 +339,8 @@ static uint32_t done_now(const struct drain *lead, const struct round *r, uint64
 	const struct sample *last = &r->sample[r->n_samples - 1];
 
 	for (unsigned i = 0; lead->conf.mode != DRAIN_RX && i < r->sq.n; i++)
-		count_wqes(&r->sq.v[i], i, (uint16_t)r->start[i], (uint16_t)last->value[i], wqes);
+		count_wqes(&r->sq.v[i], i, (uint16_t)r->start[i],
+			   (uint16_t)last->value[i], wqes);
 	return done_at(lead, r, last);
 }
 
@@ -331,7 +350,8 @@ static void finish(const struct drain *lead, struct round *r)
 	double per_ns = drain_tsc_per_ns();
 	uint64_t gap = (uint64_t)(lead->conf.gap_ns * per_ns);
 	uint64_t quiet = (uint64_t)(lead->conf.quiet_us * 1000 * per_ns);
-	uint64_t now = drain_tsc(), changed = now, give_up = r->t0 + (uint64_t)(1e9 * per_ns);
+	uint64_t now = drain_tsc(), changed = now,
+		 give_up = r->t0 + (uint64_t)(1e9 * per_ns);
 
 	while (now < give_up) {
 		drain_spin_until(now + gap);
@@ -372,11 +392,13 @@ static void account(struct drain *lead, struct round *r, uint64_t look)
 	all = (double)(s[r->n_samples - 1].tsc - r->t0) / per_ns / (done ? done : 1);
 	for (unsigned i = 0; i < r->n_samples && !polled; i++)
 		if (done_at(lead, r, &s[i]) + lead->conf.slack >= r->placed)
-			polled = (double)(s[i].tsc - r->t0) / per_ns / done_at(lead, r, &s[i]);
+			polled = (double)(s[i].tsc - r->t0) / per_ns /
+				 done_at(lead, r, &s[i]);
 	if (at_look + lead->conf.slack >= r->placed)
 		lead->late += counted && lead->expect_tsc > 0;
 	else if (at_look && s[0].tsc - look < (uint64_t)(2000 * per_ns))
-		first = (double)(s[0].tsc - r->t0) / per_ns / (at_look + lead->conf.burst / 2.0);
+		first = (double)(s[0].tsc - r->t0) / per_ns /
+			(at_look + lead->conf.burst / 2.0);
 	if (counted && first > 0 && lead->expect_tsc > 0)
 		drain_series_add(&lead->first, first);
 	if (counted && done >= r->placed) {
@@ -386,7 +408,10 @@ static void account(struct drain *lead, struct round *r, uint64_t look)
 	if (done < r->placed)
 		lead->lost += r->placed - done;
 	lead->wqe_packets += done;
-	expect_next(lead, first > 0 && lead->expect_tsc > 0 ? first : polled > 0 ? polled * 0.85 : all,
+	expect_next(lead,
+		    first > 0 && lead->expect_tsc > 0 ? first
+		    : polled > 0		      ? polled * 0.85
+						      : all,
 		    r->placed);
 }
 
@@ -429,7 +454,8 @@ void drain_run_round(struct drain *lead)
 	if (lead->conf.mode == DRAIN_TX)
 		r->placed = (uint32_t)(lead->offered - sent);
 	warm(lead, r);
-	drain_spin_until(drain_tsc() + (uint64_t)(60000 * per_ns)); /* back in its empty poll */
+	drain_spin_until(drain_tsc() +
+			 (uint64_t)(60000 * per_ns)); /* back in its empty poll */
 	drain_fifo_self(&lead->conf, true);
 	r->t0 = drain_tsc();
 	for_ports(let_go);
@@ -441,8 +467,11 @@ void drain_run_round(struct drain *lead)
 	for_ports(obey);
 	account(lead, r, look);
 	for (unsigned i = 0; i < r->sq.n; i++)
-		lead->last_wqebbs[i] = lead->conf.mode == DRAIN_RX ? 0 :
-			(uint16_t)(r->sample[r->n_samples - 1].value[i] - r->start[i]);
+		lead->last_wqebbs[i] =
+			lead->conf.mode == DRAIN_RX
+				? 0
+				: (uint16_t)(r->sample[r->n_samples - 1].value[i] -
+					     r->start[i]);
 	if (lead->conf.mode != DRAIN_TX)
 		for_ports(drain_device);
 	judge_frames(lead, r);

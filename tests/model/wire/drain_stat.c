@@ -44,8 +44,14 @@ void drain_series_free(struct drain_series *s)
 }
 
 #ifdef __x86_64__
-uint64_t drain_tsc(void) { return __builtin_ia32_rdtsc(); }
-static inline void relax(void) { __builtin_ia32_pause(); }
+uint64_t drain_tsc(void)
+{
+	return __builtin_ia32_rdtsc();
+}
+static inline void relax(void)
+{
+	__builtin_ia32_pause();
+}
 #else /* aarch64: the generic timer */
 uint64_t drain_tsc(void)
 {
@@ -54,7 +60,10 @@ uint64_t drain_tsc(void)
 	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(t));
 	return t;
 }
-static inline void relax(void) { __asm__ volatile("yield"); }
+static inline void relax(void)
+{
+	__asm__ volatile("yield");
+}
 #endif
 
 static uint64_t monotonic_ns(void)

@@ -24,7 +24,23 @@ struct frames {
 	uint32_t n_dst;
 };
 
-const struct frames_conf *frames_conf(const struct frames *f) { return &f->conf; }
+struct frames_conf frames_defaults(uint8_t set, const uint8_t dmac[6])
+{
+	struct frames_conf c = { .set = set,
+				 .family = 4,
+				 .len = 60,
+				 .flows = 64,
+				 .hop = 1,
+				 .smac = { 2, 0, 0, 0, 0xaa, set } };
+
+	memcpy(c.dmac, dmac, 6);
+	return c;
+}
+
+const struct frames_conf *frames_conf(const struct frames *f)
+{
+	return &f->conf;
+}
 
 static uint32_t sum(const uint8_t *p, uint32_t len, uint32_t start)
 {
@@ -103,8 +119,8 @@ static void fill_ip6(const struct frames *f, uint32_t n, uint32_t len, uint8_t *
 	destination(f, n, 6, ip + 24);
 }
 
-static void fill_udp(const struct frames *f, uint32_t n, const uint8_t *ip, uint32_t ip_len,
-		     uint8_t *udp, uint32_t udp_len)
+static void fill_udp(const struct frames *f, uint32_t n, const uint8_t *ip,
+		     uint32_t ip_len, uint8_t *udp, uint32_t udp_len)
 {
 	uint32_t pseudo;
 	uint16_t c;
@@ -118,7 +134,8 @@ static void fill_udp(const struct frames *f, uint32_t n, const uint8_t *ip, uint
 	for (uint32_t i = UDP + NAME; i < udp_len; i++)
 		udp[i] = (uint8_t)(n + i);
 	/* RFC 768, RFC 8200 8.1: addresses, length and protocol count too */
-	pseudo = ip_len == IP4 ? sum(ip + 12, 8, 17 + udp_len) : sum(ip + 8, 32, 17 + udp_len);
+	pseudo = ip_len == IP4 ? sum(ip + 12, 8, 17 + udp_len)
+			       : sum(ip + 8, 32, 17 + udp_len);
 	c = fold(sum(udp, udp_len, pseudo));
 	cx_put_be16(udp + 6, c ? c : 0xffff);
 }
@@ -188,8 +205,8 @@ static void expect(const struct frames *f, uint8_t *frame)
 	}
 }
 
-enum frames_verdict frames_verify(const struct frames *f, const uint8_t *data, uint32_t len,
-				  uint32_t *n, uint32_t *at)
+enum frames_verdict frames_verify(const struct frames *f, const uint8_t *data,
+				  uint32_t len, uint32_t *n, uint32_t *at)
 {
 	const uint8_t *name = name_of(data, len);
 	uint8_t want[FRAMES_LEN_MAX];
@@ -257,14 +274,17 @@ static int read_destinations(struct frames *f, char *why, size_t why_size)
 		line[strcspn(line, "\r\n")] = '\0';
 		r = read_line(f, line, &room);
 		if (r)
-			snprintf(why, why_size, "%s:%" PRIu32 ": \"%s\" is no IPv4 or IPv6 address",
+			snprintf(why, why_size,
+				 "%s:%" PRIu32 ": \"%s\" is no IPv4 or IPv6 address",
 				 path, line_no, line);
 	}
 	fclose(file);
 	if (r)
 		return r;
-	if ((f->conf.family != 6 && !has_family(f, 4)) || (f->conf.family != 4 && !has_family(f, 6))) {
-		snprintf(why, why_size, "dst=%s: no address of family %u in it", path, f->conf.family);
+	if ((f->conf.family != 6 && !has_family(f, 4)) ||
+	    (f->conf.family != 4 && !has_family(f, 6))) {
+		snprintf(why, why_size, "dst=%s: no address of family %u in it", path,
+			 f->conf.family);
 		return -EINVAL;
 	}
 	return 0;
@@ -283,7 +303,8 @@ static int check_conf(const struct frames_conf *c, char *why, size_t why_size)
 	return -EINVAL;
 }
 
-int frames_new(const struct frames_conf *conf, char *why, size_t why_size, struct frames **ret)
+int frames_new(const struct frames_conf *conf, char *why, size_t why_size,
+	       struct frames **ret)
 {
 	struct frames *f;
 	int r = check_conf(conf, why, why_size);
@@ -311,13 +332,14 @@ void frames_free(struct frames *f)
 	free(f);
 }
 
-static int option_mac(uint8_t mac[6], const char *key, const char *value, char *why, size_t why_size)
+static int option_mac(uint8_t mac[6], const char *key, const char *value, char *why,
+		      size_t why_size)
 {
 	unsigned b[6];
 	char end;
 
-	if (sscanf(value, "%2x:%2x:%2x:%2x:%2x:%2x%c", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5],
-		   &end) != 6) {
+	if (sscanf(value, "%2x:%2x:%2x:%2x:%2x:%2x%c", &b[0], &b[1], &b[2], &b[3], &b[4],
+		   &b[5], &end) != 6) {
 		snprintf(why, why_size, "%s=%s: not a MAC address", key, value);
 		return -EINVAL;
 	}
@@ -326,7 +348,8 @@ static int option_mac(uint8_t mac[6], const char *key, const char *value, char *
 	return 0;
 }
 
-static int option_number(uint32_t *to, const char *key, const char *value, char *why, size_t why_size)
+static int option_number(uint32_t *to, const char *key, const char *value, char *why,
+			 size_t why_size)
 {
 	char *end;
 	unsigned long v;
@@ -341,7 +364,8 @@ static int option_number(uint32_t *to, const char *key, const char *value, char 
 	return 0;
 }
 
-static int option_check(enum frames_check *to, const char *value, char *why, size_t why_size)
+static int option_check(enum frames_check *to, const char *value, char *why,
+			size_t why_size)
 {
 	static const char *const name[] = { "same", "macswap", "routed", "none" };
 
@@ -355,30 +379,37 @@ static int option_check(enum frames_check *to, const char *value, char *why, siz
 	return -EINVAL;
 }
 
-int frames_option(struct frames_conf *c, const char *key, const char *value, char *why, size_t why_size)
+int frames_option(struct frames_conf *c, const char *key, const char *value, char *why,
+		  size_t why_size)
 {
 	const struct {
 		const char *key;
 		uint32_t *number;
 		uint8_t *mac;
 	} row[] = {
-		{ "family", &c->family, NULL },		 { "len", &c->len, NULL },
-		{ "len_max", &c->len_max, NULL },	 { "flows", &c->flows, NULL },
-		{ "hop", &c->hop, NULL },		 { "dmac", NULL, c->dmac },
-		{ "smac", NULL, c->smac },		 { "routed_dmac", NULL, c->routed_dmac },
+		{ "family", &c->family, NULL },
+		{ "len", &c->len, NULL },
+		{ "len_max", &c->len_max, NULL },
+		{ "flows", &c->flows, NULL },
+		{ "hop", &c->hop, NULL },
+		{ "dmac", NULL, c->dmac },
+		{ "smac", NULL, c->smac },
+		{ "routed_dmac", NULL, c->routed_dmac },
 		{ "routed_smac", NULL, c->routed_smac },
 	};
 
 	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
 		if (strcmp(key, row[i].key))
 			continue;
-		return row[i].mac ? option_mac(row[i].mac, key, value, why, why_size) :
-				    option_number(row[i].number, key, value, why, why_size);
+		return row[i].mac
+			       ? option_mac(row[i].mac, key, value, why, why_size)
+			       : option_number(row[i].number, key, value, why, why_size);
 	}
 	if (!strcmp(key, "check"))
 		return option_check(&c->check, value, why, why_size);
 	if (!strcmp(key, "dst")) {
-		if (snprintf(c->dst_file, sizeof(c->dst_file), "%s", value) < (int)sizeof(c->dst_file))
+		if (snprintf(c->dst_file, sizeof(c->dst_file), "%s", value) <
+		    (int)sizeof(c->dst_file))
 			return 0;
 		snprintf(why, why_size, "dst: path too long");
 		return -EINVAL;

@@ -26,6 +26,7 @@
 
 #include "../cxmodel/model.h"
 #include "frames.h"
+#include "options.h"
 #include "wire.h"
 
 struct gen {
@@ -35,8 +36,10 @@ struct gen {
 	bool autostart, running;
 	uint64_t start_ns; /* of the rate */
 	uint64_t *seen;	   /* one bit per frame sent, by number */
-	uint64_t sent, returned, bad, duplicate; /* of our own set, wherever they came out */
-	uint64_t foreign, other_set; /* at this sink: not ours to judge; of another generator */
+	uint64_t sent, returned, bad,
+		duplicate; /* of our own set, wherever they came out */
+	uint64_t foreign,
+		other_set; /* at this sink: not ours to judge; of another generator */
 	uint64_t verdict[CX_RX_VERDICT_COUNT];
 	uint8_t frame[FRAMES_LEN_MAX];
 };
@@ -60,23 +63,32 @@ static void set_start(struct gen *g, bool on)
 	g->start_ns = now_ns() - (g->rate ? g->sent * 1000000000u / g->rate : 0);
 }
 
-static int number(uint32_t *to, const char *key, const char *value, char *why, size_t why_size)
+static int number(uint32_t *to, const char *key, const char *value, char *why,
+		  size_t why_size)
 {
 	char *end;
 	unsigned long v = strtoul(value, &end, 0);
 
 	if (!*value || *end || v > UINT32_MAX) {
-		snprintf(why, why_size, "gen: %s=%s: not a number of 32 bits", key, value);
+		snprintf(why, why_size, "gen: %s=%s: not a number of 32 bits", key,
+			 value);
 		return -EINVAL;
 	}
 	*to = (uint32_t)v;
 	return 0;
 }
 
-static int option(struct gen *g, struct frames_conf *conf, const char *key, const char *value,
-		  char *why, size_t why_size)
+struct opening { /* what the options of a wire fill */
+	struct gen *gen;
+	struct frames_conf conf;
+};
+
+static int option(void *arg, const char *key, const char *value, char *why,
+		  size_t why_size)
 {
-	int r = frames_option(conf, key, value, why, why_size);
+	struct opening *o = arg;
+	struct gen *g = o->gen;
+	int r = frames_option(&o->conf, key, value, why, why_size);
 
 	if (r != -ENOENT)
 		return r;
@@ -92,26 +104,6 @@ static int option(struct gen *g, struct frames_conf *conf, const char *key, cons
 	}
 	snprintf(why, why_size, "gen: %s=%s: unknown option or value", key, value);
 	return -EINVAL;
-}
-
-static int options(struct gen *g, struct frames_conf *conf, const char *args, char *why, size_t why_size)
-{
-	char *copy = strdup(args), *save = NULL, *word, *value;
-	int r = copy ? 0 : -ENOMEM;
-
-	for (word = copy ? strtok_r(copy, ",", &save) : NULL; word && !r;
-	     word = strtok_r(NULL, ",", &save)) {
-		value = strchr(word, '=');
-		if (!value) {
-			snprintf(why, why_size, "gen: \"%s\": must be key=value", word);
-			r = -EINVAL;
-			break;
-		}
-		*value++ = '\0';
-		r = option(g, conf, word, value, why, why_size);
-	}
-	free(copy);
-	return r;
 }
 
 static void gen_close(struct wire *w)
@@ -130,9 +122,8 @@ static void gen_close(struct wire *w)
 static int gen_open(struct model_port *port, const char *args, char *why, size_t why_size,
 		    struct wire **ret)
 {
-	struct frames_conf conf = { .family = 4, .len = 60, .flows = 64, .hop = 1,
-				    .smac = { 2, 0, 0, 0, 0xaa, (uint8_t)port->index } };
 	struct gen *g = calloc(1, sizeof(*g));
+	struct opening o = { g, frames_defaults((uint8_t)port->index, port->mac) };
 	int r;
 
 	if (!g)
@@ -141,11 +132,9 @@ static int gen_open(struct model_port *port, const char *args, char *why, size_t
 	g->wire.port = port;
 	g->wire.carrier = true;
 	g->window = 512;
-	conf.set = (uint8_t)port->index;
-	memcpy(conf.dmac, port->mac, 6);
-	r = options(g, &conf, args, why, why_size);
+	r = wire_options("gen", args, option, &o, why, why_size);
 	if (!r)
-		r = frames_new(&conf, why, why_size, &g->frames);
+		r = frames_new(&o.conf, why, why_size, &g->frames);
 	if (!r && !(g->seen = calloc(SEEN_FRAMES / 64, sizeof(*g->seen))))
 		r = -ENOMEM;
 	if (r < 0) {
@@ -181,8 +170,11 @@ static void gen_tx(struct wire *w, const void *data, uint32_t len)
 	sink->other_set += g != sink;
 	if (frames_verify(g->frames, data, len, &n, &at) == FRAMES_BAD) {
 		if (!g->bad++)
-			model_log(w->port->model, "gen %s: frame %" PRIu32 " came back wrong, first at byte %"
-				  PRIu32 " of %" PRIu32, g->wire.port->netdev, n, at, len);
+			model_log(w->port->model,
+				  "gen %s: frame %" PRIu32
+				  " came back wrong, first at byte %" PRIu32
+				  " of %" PRIu32,
+				  g->wire.port->netdev, n, at, len);
 		return;
 	}
 	if (n >= g->sent || !mark(g, n))
@@ -215,7 +207,9 @@ static uint64_t allowance(const struct gen *g, unsigned budget)
 	if (g->count && g->count - g->sent < may)
 		may = g->count - g->sent;
 	if (g->window)
-		may = out >= g->window ? 0 : g->window - out < may ? g->window - out : may;
+		may = out >= g->window	      ? 0
+		      : g->window - out < may ? g->window - out
+					      : may;
 	if (g->rate) {
 		due = (now_ns() - g->start_ns) / 1000 * g->rate / 1000000;
 		may = due <= g->sent ? 0 : due - g->sent < may ? due - g->sent : may;
@@ -241,7 +235,8 @@ static unsigned gen_poll(struct wire *w, unsigned budget)
 		return 0;
 	may = allowance(g, budget);
 	for (i = 0; i < may; i++) {
-		uint32_t n = (uint32_t)g->sent++, len = frames_build(g->frames, n, g->frame);
+		uint32_t n = (uint32_t)g->sent++,
+			 len = frames_build(g->frames, n, g->frame);
 
 		unmark(g, n);
 		g->wire.rx_frames++;
@@ -272,13 +267,15 @@ static int gen_stat(const struct gen *g, char *reply, size_t size)
 		 "running %d\nsent %" PRIu64 "\nreturned %" PRIu64 "\nbad %" PRIu64
 		 "\nduplicate %" PRIu64 "\nunder_way %" PRIu64 "\nsink_frames %" PRIu64
 		 "\nsink_foreign %" PRIu64 "\nsink_other %" PRIu64 "\nrx_queued %" PRIu64
-		 "\nrx_kernel %" PRIu64 "\nrx_rule_drop %" PRIu64 "\nrx_no_buffer %" PRIu64
-		 "\nrx_dead %" PRIu64 "\nrx_oversize %" PRIu64 "\nrx_down %" PRIu64 "\n",
-		 g->running, g->sent, g->returned, g->bad, g->duplicate,
-		 under_way(g), g->wire.tx_frames, g->foreign, g->other_set,
-		 g->verdict[CX_RX_QUEUED], g->verdict[CX_RX_KERNEL], g->verdict[CX_RX_RULE_DROP],
-		 g->verdict[CX_RX_NO_BUFFER], g->verdict[CX_RX_DEAD], g->verdict[CX_RX_OVERSIZE],
-		 g->verdict[CX_RX_DOWN]);
+		 "\nrx_kernel %" PRIu64 "\nrx_rule_drop %" PRIu64
+		 "\nrx_no_buffer %" PRIu64 "\nrx_dead %" PRIu64 "\nrx_oversize %" PRIu64
+		 "\nrx_down %" PRIu64 "\nrx_lost %" PRIu64 "\n",
+		 g->running, g->sent, g->returned, g->bad, g->duplicate, under_way(g),
+		 g->wire.tx_frames, g->foreign, g->other_set, g->verdict[CX_RX_QUEUED],
+		 g->verdict[CX_RX_KERNEL], g->verdict[CX_RX_RULE_DROP],
+		 g->verdict[CX_RX_NO_BUFFER], g->verdict[CX_RX_DEAD],
+		 g->verdict[CX_RX_OVERSIZE], g->verdict[CX_RX_DOWN],
+		 g->verdict[CX_RX_LOST]);
 	return 0;
 }
 
@@ -300,7 +297,9 @@ static int gen_ctl(struct wire *w, const char *line, char *reply, size_t size)
 		g->count = (uint32_t)count;
 		set_start(g, true);
 	} else {
-		snprintf(reply, size, "gen: \"%s\": must be start [count=N], stop, reset or stat", line);
+		snprintf(reply, size,
+			 "gen: \"%s\": must be start [count=N], stop, reset or stat",
+			 line);
 		return -EINVAL;
 	}
 	return 0;
