@@ -7,6 +7,7 @@
 #   clang-tsan  where threads meet: the device process and the tests that start threads
 #   gcc         as users build it: the judges
 here=$top/tests/model
+targets=tests/model/all
 
 export CX_COVERAGE_DIR=$BUILD_DIR/coverage
 rm -rf "$CX_COVERAGE_DIR"
@@ -64,5 +65,5 @@ if build gcc && run_check build/l3fwd "$here/judges/lib/build_l3fwd.sh" "$BUILD_
 	scripts gcc judges "$here"/judges/*.sh
 fi
 
-reports+=("the model's tests exercised $(coverage cmd) commands, $(coverage field) fields" \
-	"and $(coverage refuse) refusals")
+reports+=("$(printf "the model's tests exercised %d commands, %d fields and %d refusals" \
+	"$(coverage cmd)" "$(coverage field)" "$(coverage refuse)")")

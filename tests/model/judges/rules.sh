@@ -22,6 +22,12 @@ rule() # PATTERN ACTIONS
 	check "rule accepted: $1 -> $2" grep -q 'Flow rule #[0-9]* created' <<<"$tp_out"
 }
 
+hits() # RULE-NUMBER: as testpmd reads the rule's counter
+{
+	tp "flow query 0 $1 count"
+	printf '%s\n' "$tp_out" | sed -nE 's/^ hits: ([0-9]+)$/\1/p'
+}
+
 marks() # ID: packets that testpmd printed with this mark
 {
 	grep -ac "FDIR matched ID=$1" "$tp_log"
@@ -31,17 +37,17 @@ run() # WHAT DEVARGS
 {
 	local what=$1 devargs=$2
 
-	model_start --port "eth0=pcap:$TMPDIR/in.pcap,start=ctl,retry"
+	model_start --port "eth0=pcap:$TMPDIR/in.pcap,start=ctl"
 	testpmd_start -l 0,1 --no-huge -m 512 -a "$(pci eth0)$devargs" \
-		-- -i --rxq=2 --txq=2 --total-num-mbufs=16384 --rxd=1024 --txd=1024 \
+		-- -i --rxq=2 --txq=2 --total-num-mbufs=16384 --rxd=2048 --txd=1024 \
 		--forward-mode=rxonly --no-mlockall
 	# Only what a rule takes: the rest goes to the kernel.
 	tp 'port stop 0'
 	tp 'flow isolate 0 1'
 	tp 'port start 0'
-	rule 'eth / ipv4 / udp dst is 1000' 'drop'
+	rule 'eth / ipv4 / udp dst is 1000' 'count / drop'
 	rule 'eth / ipv6 / tcp dst is 1000' 'drop'
-	rule 'eth / ipv4 / udp dst is 2000' 'queue index 1'
+	rule 'eth / ipv4 / udp dst is 2000' 'count / queue index 1'
 	rule 'eth / ipv6 / udp dst is 2000' 'queue index 1'
 	rule 'eth / ipv4 / udp dst is 3000' 'mark id 0x1234 / queue index 0'
 	rule 'eth / ipv6 / udp dst is 3000' 'mark id 0xabcde / queue index 0'
@@ -54,7 +60,24 @@ run() # WHAT DEVARGS
 	tp 'stop'
 	equal "$what: marked 0x1234" "$(marks 0x1234)" $mark4
 	equal "$what: marked 0xabcde" "$(marks 0xabcde)" $mark6
+	equal "$what: hits of the first rule" "$(hits 0)" $drop4
+	equal "$what: hits of the third rule" "$(hits 2)" $queue4
+	equal "$what: dropped by rules" "$(count_of eth0 rx_rule_drop)" $((drop4 + drop6))
+	equal "$what: without a buffer" "$(count_of eth0 rx_no_buffer)" 0
 	equal "$what: to the kernel" "$(count_of eth0 rx_kernel)" $rest
+
+	# Without rules and without isolation everything comes, as the driver's own rules say.
+	tp 'flow flush 0'
+	tp 'port stop 0'
+	tp 'flow isolate 0 0'
+	tp 'port start 0'
+	tp 'set verbose 0'
+	tp start
+	ctl wire eth0 start
+	wait_for 60 "$what: all frames taken, without rules" tp_has 0 $((arriving + drop4 + drop6))
+	equal "$what: all frames, without rules" "$(tp_received 0)" \
+		$((arriving + drop4 + drop6))
+	equal "$what: marked, still" "$(marks 0x1234)" $mark4
 	testpmd_quit
 	model_stop
 }
