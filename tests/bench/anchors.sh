@@ -36,7 +36,7 @@ l3fwd() # lpm|fib RULES4 RULES6 DEVARGS
 }
 
 # l3fwd: next hop 02:00:00:00:00:PORT; its IPv6 path does not touch the hop limit.
-routed="check=routed,routed_dmac=02:00:00:00:00:00,routed_smac=$drain_mac"
+routed="check=routed,either_zero=1,routed_dmac=02:00:00:00:00:00,routed_smac=$drain_mac"
 v4=n=1024,family=4,len=60
 v6=n=1024,family=6,len=70
 

@@ -219,6 +219,9 @@ enum frames_verdict frames_verify(const struct frames *f, const uint8_t *data,
 		return FRAMES_GOOD;
 	want_len = frames_build(f, *n, want);
 	expect(f, want);
+	if (f->conf.either_zero && len > ETH + IP4 && !cx_be16(want + ETH + 10) &&
+	    cx_be16(data + ETH + 10) == 0xffff && cx_be16(want + 12) == 0x0800)
+		cx_put_be16(want + ETH + 10, 0xffff);
 	if (len == want_len && !memcmp(want, data, len))
 		return FRAMES_GOOD;
 	for (i = 0; i < len && i < want_len && want[i] == data[i]; i++)
@@ -392,6 +395,7 @@ int frames_option(struct frames_conf *c, const char *key, const char *value, cha
 		{ "len_max", &c->len_max, NULL },
 		{ "flows", &c->flows, NULL },
 		{ "hop", &c->hop, NULL },
+		{ "either_zero", &c->either_zero, NULL },
 		{ "dmac", NULL, c->dmac },
 		{ "smac", NULL, c->smac },
 		{ "routed_dmac", NULL, c->routed_dmac },

@@ -36,6 +36,9 @@ struct frames_conf {
 	uint8_t routed_dmac[6]; /* FRAMES_ROUTED: next hop and egress port */
 	uint8_t routed_smac[6];
 	unsigned hop; /* FRAMES_ROUTED: what is taken off the TTL, normally 1 */
+	/* FRAMES_ROUTED: 0xffff passes where the IPv4 checksum is 0. Both sum to the same, and an
+	 * update by RFC 1141, as DPDK l3fwd does it, gives the former (RFC 1624, 3). */
+	unsigned either_zero;
 };
 
 struct frames;
@@ -62,6 +65,6 @@ int frames_set(const uint8_t *data, uint32_t len);
 const struct frames_conf *frames_conf(const struct frames *f);
 
 /* "key=value" of frames_conf: family len len_max flows dmac smac dst check routed_dmac routed_smac
- * hop. Return 0, -ENOENT (not one of these keys), or -EINVAL with the reason in @why. */
+ * hop either_zero. Return 0, -ENOENT (not one of these keys), or -EINVAL with the reason in @why. */
 int frames_option(struct frames_conf *conf, const char *key, const char *value, char *why,
 		  size_t why_size);
