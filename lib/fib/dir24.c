@@ -64,8 +64,7 @@ static int doom(struct table *t, uint32_t word)
 
 static int stage_default(struct table *t)
 {
-	const struct trie_node *root = trie_at(t->trie, TRIE_ROOT);
-	uint32_t nh = root->route ? rib_at(t->rib, root->route)->nh : 0;
+	uint32_t nh = table_default(t);
 
 	return nh < DIR24_PAGE ? table_set_words(t, DIR24_DEFAULT, DIR24_DEFAULT, nh)
 			       : -ENOSPC;
@@ -81,9 +80,11 @@ static int stage(struct table *t, struct change *c)
 
 static int stage_all(struct table *t)
 {
-	struct change all = { .floor = t->layout->floor, .node = TRIE_ROOT };
-	int r = table_stage_words(t, &all);
+	struct change all = { .floor = t->layout->floor };
+	int r;
 
+	change_locate(&all, t);
+	r = table_stage_words(t, &all);
 	return r < 0 ? r : stage_default(t);
 }
 

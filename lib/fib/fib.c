@@ -220,10 +220,10 @@ void fib_nh_change(struct fib *fib,
 /* A known family, a length of it, and no bit set past the length. */
 static bool is_prefix(const struct fib_prefix *p)
 {
-	struct trie_key key = rib_key(p->addr), masked = trie_mask(key, p->len);
+	struct tree_addr addr = rib_addr(p->addr), masked = addr_mask(addr, p->len);
 
 	return ((p->family == 4 && p->len <= 32) || (p->family == 6 && p->len <= 128)) &&
-	       key.hi == masked.hi && key.lo == masked.lo;
+	       addr.hi == masked.hi && addr.lo == masked.lo;
 }
 
 int fib_route_add(struct fib *fib, const struct fib_prefix *p, enum fib_origin origin,
@@ -247,9 +247,7 @@ int fib_route_del(struct fib *fib, const struct fib_prefix *p, enum fib_origin o
 /* With that many changes it is less work to go through the whole table once. */
 static bool is_much(const struct fib *fib, unsigned family)
 {
-	size_t all = fib->rib.trie[family].nodes.used;
-
-	return rib_changes(&fib->rib) > 4096 + all / 4;
+	return rib_changes(&fib->rib) > 4096 + rib_routes(&fib->rib, family) / 4;
 }
 
 static int stage(struct fib *fib)
@@ -262,7 +260,7 @@ static int stage(struct fib *fib)
 		unsigned f = c->family == 6;
 
 		if (!all[f])
-			r = table_stage(&fib->table[f], c->key, c->len);
+			r = table_stage(&fib->table[f], c->key.addr, c->key.len);
 	}
 	for (unsigned f = 0; f < 2 && !r; f++)
 		if (all[f])

@@ -82,11 +82,9 @@ void arena_reset(struct arena *a)
 {
 	size_t keep = HUGE_STEP;
 
+	if (a->used > keep) /* given back, and zero when touched again */
+		madvise(a->base + keep, a->ready - keep, MADV_DONTNEED);
 	a->used = 0;
-	if (a->ready <= keep)
-		return;
-	/* Given back, and zero when touched again. */
-	madvise(a->base + keep, a->ready - keep, MADV_DONTNEED);
 }
 
 int pool_open(struct pool *p, uint32_t size, uint32_t max, bool huge)

@@ -55,7 +55,7 @@ static int pack(struct table *t, const struct runs *r, uint32_t *ret)
 	return 0;
 }
 
-int node_build(struct table *t, uint32_t old, unsigned from, const struct change *c,
+int node_build(struct table *t, uint32_t old, unsigned from, struct change *c,
 	       uint32_t *ret)
 {
 	struct runs was, now;

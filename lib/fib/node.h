@@ -26,7 +26,7 @@ int node_open(struct table *t); /* the slab */
  * @from: the slot's prefix length, a multiple of 8
  * @ret:  @old if it is the same now; else @old's node is doomed
  */
-int node_build(struct table *t, uint32_t old, unsigned from, const struct change *c,
+int node_build(struct table *t, uint32_t old, unsigned from, struct change *c,
 	       uint32_t *ret);
 /* The node and all below; nothing if @value is a next hop. */
 int node_doom(struct table *t, uint32_t value);

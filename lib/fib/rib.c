@@ -7,8 +7,7 @@
 #include "nexthops.h"
 
 enum {
-	MAX_NODES = 1 << 25, /* of a family */
-	MAX_ROUTES = 1 << 25,
+	MAX_LEAVES = 1 << 22,  /* of 32 routes, of a family */
 	MAX_CHANGES = 1 << 25, /* in one commit */
 };
 
@@ -18,11 +17,9 @@ int rib_open(struct rib *rib, struct nexthops *nexthops)
 
 	memset(rib, 0, sizeof(*rib));
 	rib->nexthops = nexthops;
-	r = trie_open(&rib->trie[0], MAX_NODES);
+	r = tree_open(&rib->tree[0], false, MAX_LEAVES);
 	if (!r)
-		r = trie_open(&rib->trie[1], MAX_NODES);
-	if (!r)
-		r = pool_open(&rib->routes, sizeof(struct rib_route), MAX_ROUTES, true);
+		r = tree_open(&rib->tree[1], true, MAX_LEAVES);
 	if (!r)
 		r = arena_open(&rib->log, (size_t)MAX_CHANGES * sizeof(struct rib_change),
 			       false);
@@ -31,25 +28,31 @@ int rib_open(struct rib *rib, struct nexthops *nexthops)
 
 void rib_close(struct rib *rib)
 {
-	trie_close(&rib->trie[0]);
-	trie_close(&rib->trie[1]);
-	pool_close(&rib->routes);
+	tree_close(&rib->tree[0]);
+	tree_close(&rib->tree[1]);
 	arena_close(&rib->log);
+}
+
+uint64_t rib_bytes(const struct rib *rib)
+{
+	return tree_bytes(&rib->tree[0]) + tree_bytes(&rib->tree[1]) + rib->log.used;
 }
 
 /* ---- changes ---- */
 
-/* Where the origin's route is linked, or would be. */
-static uint32_t *place(struct rib *rib, uint32_t *link, unsigned origin)
+static struct tree_key key_of(const struct fib_prefix *p, unsigned origin)
 {
-	while (*link && rib_at(rib, *link)->origin < origin)
-		link = &rib_at(rib, *link)->next;
-	return link;
+	return (struct tree_key){ rib_addr(p->addr), p->len, (uint8_t)origin };
 }
 
-static bool is_there(const struct rib *rib, uint32_t route, unsigned origin)
+static struct tree *tree_of(struct rib *rib, uint8_t family)
 {
-	return route && rib_at(rib, route)->origin == origin;
+	return &rib->tree[family == 6];
+}
+
+static void count(struct rib *rib, const struct rib_change *c, int by)
+{
+	rib->count[c->family == 6][c->key.origin] += (uint32_t)by;
 }
 
 static int log_more(struct rib *rib, const struct fib_prefix *p, unsigned origin,
@@ -61,12 +64,7 @@ static int log_more(struct rib *rib, const struct fib_prefix *p, unsigned origin
 	if (r < 0)
 		return r;
 	*ret = (struct rib_change *)(void *)(rib->log.base + at);
-	**ret = (struct rib_change){
-		.key = rib_key(p->addr),
-		.family = p->family,
-		.len = p->len,
-		.origin = (uint8_t)origin,
-	};
+	**ret = (struct rib_change){ .key = key_of(p, origin), .family = p->family };
 	return 0;
 }
 
@@ -75,62 +73,39 @@ static void log_less(struct rib *rib)
 	rib->log.used -= sizeof(struct rib_change);
 }
 
-static int add_new(struct rib *rib, uint32_t *head, unsigned origin, uint32_t nh,
-		   uint32_t metric)
+static void overwrite(struct rib_change *c, struct tree_entry *e, uint32_t nh,
+		      uint32_t metric)
 {
-	uint32_t route, *link = place(rib, head, origin);
-	int r = pool_get(&rib->routes, &route);
-
-	if (r < 0)
-		return r;
-	*rib_at(rib, route) = (struct rib_route){ nh, metric, *link, origin };
-	*link = route;
-	return 0;
-}
-
-static void change(struct rib *rib, struct rib_change *c, struct rib_route *route,
-		   uint32_t nh, uint32_t metric)
-{
-	(void)rib;
 	c->action = RIB_REPLACED;
-	c->nh = route->nh;
-	c->metric = route->metric;
-	route->nh = nh;
-	route->metric = metric;
+	c->was_dead = e->dead;
+	c->nh = e->nh;
+	c->metric = e->metric;
+	e->nh = nh;
+	e->metric = metric;
+	e->dead = false;
 }
 
 static int put(struct rib *rib, const struct fib_prefix *p, unsigned origin, uint32_t nh,
 	       uint32_t metric, bool replace)
 {
-	struct trie *trie = rib_trie(rib, p->family);
+	const struct tree_entry new = { .nh = nh, .metric = metric };
+	struct tree *t = tree_of(rib, p->family);
 	struct rib_change *c;
-	uint32_t node, *head, route;
+	struct tree_at at;
 	int r = log_more(rib, p, origin, &c);
 
 	if (r < 0)
 		return r;
-	r = trie_insert(trie, c->key, c->len, &node);
+	c->action = RIB_ADDED;
+	r = tree_add(t, &c->key, &new, &at);
+	if (r == -EEXIST && (replace || tree_entry(t, at)->dead)) {
+		overwrite(c, tree_entry(t, at), nh, metric);
+		r = 0;
+	}
 	if (r < 0)
-		goto fail;
-	head = &trie_at(trie, node)->route;
-	route = *place(rib, head, origin);
-	if (!is_there(rib, route, origin)) {
-		r = add_new(rib, head, origin, nh, metric);
-		if (r < 0) {
-			trie_prune(trie, c->key, c->len);
-			goto fail;
-		}
-		c->action = RIB_ADDED;
-		rib->count[p->family == 6][origin]++;
-		return 0;
-	}
-	if (replace) {
-		change(rib, c, rib_at(rib, route), nh, metric);
-		return 0;
-	}
-	r = -EEXIST;
-fail:
-	log_less(rib);
+		log_less(rib);
+	else if (c->action == RIB_ADDED || c->was_dead)
+		count(rib, c, 1);
 	return r;
 }
 
@@ -146,46 +121,43 @@ int rib_replace(struct rib *rib, const struct fib_prefix *p, enum fib_origin ori
 	return put(rib, p, origin, nh, metric, true);
 }
 
-/* The node stays until the log is settled: undoing needs it. */
 int rib_del(struct rib *rib, const struct fib_prefix *p, enum fib_origin origin)
 {
-	struct trie *trie = rib_trie(rib, p->family);
-	uint32_t node = trie_find(trie, rib_key(p->addr), p->len), *link;
+	struct tree *t = tree_of(rib, p->family);
+	struct tree_key key = key_of(p, origin);
+	struct tree_at at = tree_find(t, &key);
 	struct rib_change *c;
 	int r;
 
-	if (!node)
-		return -ESRCH;
-	link = place(rib, &trie_at(trie, node)->route, origin);
-	if (!is_there(rib, *link, origin))
+	if (!at.leaf || tree_entry(t, at)->dead)
 		return -ESRCH;
 	r = log_more(rib, p, origin, &c);
 	if (r < 0)
 		return r;
 	c->action = RIB_DELETED;
-	c->route = *link;
-	*link = rib_at(rib, *link)->next;
-	rib->count[p->family == 6][origin]--;
+	tree_entry(t, at)->dead = true;
+	count(rib, c, -1);
 	return 0;
 }
 
 /* ---- the end of a batch ---- */
 
-static void prune_all(struct rib *rib)
+static void remove_route(struct rib *rib, const struct rib_change *c, struct tree_at at)
 {
-	for (size_t i = 0; i < rib_changes(rib); i++) {
-		const struct rib_change *c = rib_change(rib, i);
+	struct tree *t = tree_of(rib, c->family);
 
-		if (c->action != RIB_REPLACED)
-			trie_prune(rib_trie(rib, c->family), c->key, c->len);
-	}
-	arena_reset(&rib->log);
+	nexthops_put(rib->nexthops, tree_entry(t, at)->nh);
+	tree_del(t, &c->key);
 }
 
-static void free_route(struct rib *rib, uint32_t route)
+/* It may have come back since, or be gone already if it was deleted twice. */
+static void bury(struct rib *rib, const struct rib_change *c)
 {
-	nexthops_put(rib->nexthops, rib_at(rib, route)->nh);
-	pool_put(&rib->routes, route);
+	struct tree *t = tree_of(rib, c->family);
+	struct tree_at at = tree_find(t, &c->key);
+
+	if (at.leaf && tree_entry(t, at)->dead)
+		remove_route(rib, c, at);
 }
 
 void rib_settle(struct rib *rib, struct fib_sizes *sizes)
@@ -198,66 +170,110 @@ void rib_settle(struct rib *rib, struct fib_sizes *sizes)
 			sizes->adds++;
 			break;
 		case RIB_REPLACED:
-			sizes->replaces++;
+			sizes->replaces += !c->was_dead;
+			sizes->adds += c->was_dead;
 			nexthops_put(rib->nexthops, c->nh);
 			break;
 		case RIB_DELETED:
 			sizes->deletes++;
-			free_route(rib, c->route);
+			bury(rib, c);
 			break;
 		}
 	}
-	prune_all(rib);
+	arena_reset(&rib->log);
 }
 
 static void undo(struct rib *rib, const struct rib_change *c)
 {
-	struct trie *trie = rib_trie(rib, c->family);
-	uint32_t node = trie_find(trie, c->key, c->len);
-	uint32_t *link = place(rib, &trie_at(trie, node)->route, c->origin),
-		 route = *link;
+	struct tree *t = tree_of(rib, c->family);
+	struct tree_at at = tree_find(t, &c->key);
+	struct tree_entry *e = tree_entry(t, at);
 
 	switch ((enum rib_action)c->action) {
 	case RIB_ADDED:
-		*link = rib_at(rib, route)->next;
-		free_route(rib, route);
-		rib->count[c->family == 6][c->origin]--;
+		remove_route(rib, c, at);
+		count(rib, c, -1);
 		break;
 	case RIB_REPLACED:
-		nexthops_put(rib->nexthops, rib_at(rib, route)->nh);
-		rib_at(rib, route)->nh = c->nh;
-		rib_at(rib, route)->metric = c->metric;
+		nexthops_put(rib->nexthops, e->nh);
+		e->nh = c->nh;
+		e->metric = c->metric;
+		e->dead = c->was_dead;
+		count(rib, c, c->was_dead ? -1 : 0);
 		break;
 	case RIB_DELETED:
-		*link = c->route; /* its next is as it was: everything later is undone */
-		rib->count[c->family == 6][c->origin]++;
+		e->dead = false;
+		count(rib, c, 1);
 		break;
 	}
 }
 
 void rib_undo(struct rib *rib)
 {
-	/* No node goes before all is undone: an older change may need it. */
 	for (size_t i = rib_changes(rib); i-- > 0;)
 		undo(rib, rib_change(rib, i));
-	prune_all(rib);
+	arena_reset(&rib->log);
 }
 
 /* ---- questions ---- */
 
-static struct fib_route describe(const struct rib *rib, const struct trie_node *node,
-				 uint8_t family, uint32_t route)
+static bool same_prefix(const struct tree_key *a, const struct tree_key *b)
 {
-	const struct rib_route *is = rib_at(rib, route);
+	return a->len == b->len && a->addr.hi == b->addr.hi && a->addr.lo == b->addr.lo;
+}
+
+struct tree_at rib_active(const struct tree *t, struct tree_at at,
+			  struct tree_at *ret_next)
+{
+	struct tree_key first = tree_key(t, at), key = first;
+	struct tree_at active = { 0, 0 };
+
+	while (same_prefix(&first, &key)) {
+		if (!active.leaf && !tree_entry(t, at)->dead)
+			active = at;
+		at = tree_next(t, at);
+		if (!at.leaf)
+			break;
+		key = tree_key(t, at);
+	}
+	*ret_next = at;
+	return active;
+}
+
+/* The first entry of the prefix, which is there. */
+static struct tree_at group(const struct tree *t, struct tree_key key)
+{
+	key.origin = 0;
+	return tree_from(t, &key);
+}
+
+struct tree_at rib_around(const struct tree *t, struct tree_addr addr, unsigned len)
+{
+	struct tree_at at = tree_around(t, addr, len), next;
+
+	while (at.leaf) {
+		struct tree_at active = rib_active(t, group(t, tree_key(t, at)), &next);
+
+		if (active.leaf)
+			return active;
+		at = tree_parent(t, at);
+	}
+	return at;
+}
+
+static struct fib_route describe(const struct tree *t, struct tree_at at, bool active)
+{
+	struct tree_key key = tree_key(t, at);
+	const struct tree_entry *e = tree_entry(t, at);
 	struct fib_route d = {
-		.prefix = { .family = family, .len = node->len },
-		.origin = (enum fib_origin)is->origin,
-		.nh = is->nh,
-		.metric = is->metric,
-		.active = route == node->route,
+		.prefix = { .family = t->wide ? 6 : 4, .len = key.len },
+		.origin = (enum fib_origin)key.origin,
+		.nh = e->nh,
+		.metric = e->metric,
+		.active = active,
 	};
-	uint64_t w[2] = { __builtin_bswap64(node->key.hi),
-			  __builtin_bswap64(node->key.lo) };
+	uint64_t w[2] = { __builtin_bswap64(key.addr.hi),
+			  __builtin_bswap64(key.addr.lo) };
 
 	memcpy(d.prefix.addr, w, sizeof(w));
 	return d;
@@ -266,57 +282,48 @@ static struct fib_route describe(const struct rib *rib, const struct trie_node *
 bool rib_get(const struct rib *rib, const struct fib_prefix *p, enum fib_origin origin,
 	     struct fib_route *ret)
 {
-	const struct trie *trie = &rib->trie[p->family == 6];
-	uint32_t node = trie_find(trie, rib_key(p->addr), p->len), route;
+	const struct tree *t = &rib->tree[p->family == 6];
+	struct tree_key key = key_of(p, origin);
+	struct tree_at at = tree_find(t, &key), next, active;
 
-	for (route = node ? trie_at(trie, node)->route : 0; route;
-	     route = rib_at(rib, route)->next) {
-		if (rib_at(rib, route)->origin != origin)
-			continue;
-		*ret = describe(rib, trie_at(trie, node), p->family, route);
-		return true;
-	}
-	return false;
+	if (!at.leaf || tree_entry(t, at)->dead)
+		return false;
+	active = rib_active(t, group(t, key), &next);
+	*ret = describe(t, at, active.leaf == at.leaf && active.i == at.i);
+	return true;
 }
 
 bool rib_match(const struct rib *rib, uint8_t family, const uint8_t addr[16],
 	       struct fib_route *ret)
 {
-	const struct trie *trie = &rib->trie[family == 6];
-	struct trie_key key = rib_key(addr);
-	uint32_t node;
+	const struct tree *t = &rib->tree[family == 6];
+	unsigned width = family == 6 ? 128 : 32;
+	struct tree_at at = rib_around(t, addr_mask(rib_addr(addr), width), width);
 
-	if (family == 4)
-		key = trie_mask(key, 32);
-	node = trie_match(trie, key, 129);
-	if (!node)
+	if (!at.leaf)
 		return false;
-	*ret = describe(rib, trie_at(trie, node), family, trie_at(trie, node)->route);
+	*ret = describe(t, at, true);
 	return true;
 }
 
-struct walk {
-	const struct rib *rib;
-	uint8_t family;
-	bool stopped;
-	const struct fib_route *after;
-	bool (*fn)(void *arg, const struct fib_route *route);
-	void *arg;
-};
-
-static bool walk_node(void *arg, const struct trie_node *node)
+/* Return: false = stop. */
+static bool walk_tree(const struct tree *t, struct tree_at at,
+		      const struct fib_route *after,
+		      bool (*fn)(void *arg, const struct fib_route *route), void *arg)
 {
-	struct walk *w = arg;
+	while (at.leaf) {
+		struct tree_at next, active = rib_active(t, at, &next);
 
-	for (uint32_t route = node->route; route; route = rib_at(w->rib, route)->next) {
-		struct fib_route d = describe(w->rib, node, w->family, route);
+		for (; at.leaf != next.leaf || at.i != next.i; at = tree_next(t, at)) {
+			struct fib_route d = describe(
+				t, at, active.leaf == at.leaf && active.i == at.i);
 
-		if (w->after && !fib_prefix_compare(&d.prefix, &w->after->prefix) &&
-		    d.origin <= w->after->origin)
-			continue;
-		if (!w->fn(w->arg, &d)) {
-			w->stopped = true;
-			return false;
+			if (tree_entry(t, at)->dead ||
+			    (after && !fib_prefix_compare(&d.prefix, &after->prefix) &&
+			     d.origin <= after->origin))
+				continue;
+			if (!fn(arg, &d))
+				return false;
 		}
 	}
 	return true;
@@ -325,24 +332,15 @@ static bool walk_node(void *arg, const struct trie_node *node)
 void rib_walk(const struct rib *rib, const struct fib_route *after,
 	      bool (*fn)(void *arg, const struct fib_route *route), void *arg)
 {
-	struct walk w = { rib, 4, false, after, fn, arg };
+	for (uint8_t family = 4; family <= 6; family += 2) {
+		const struct tree *t = &rib->tree[family == 6];
+		struct tree_key from = { { 0, 0 }, 0, 0 };
 
-	for (; w.family <= 6 && !w.stopped; w.family += 2) {
-		struct trie_key from = { 0, 0 };
-		unsigned len = 0;
-
-		if (after && after->prefix.family > w.family)
+		if (after && after->prefix.family > family)
 			continue;
-		if (after && after->prefix.family == w.family) {
-			from = rib_key(after->prefix.addr);
-			len = after->prefix.len;
-		}
-		trie_walk(&rib->trie[w.family == 6], from, len, walk_node, &w);
+		if (after && after->prefix.family == family)
+			from = key_of(&after->prefix, 0);
+		if (!walk_tree(t, tree_from(t, &from), after, fn, arg))
+			return;
 	}
-}
-
-uint64_t rib_bytes(const struct rib *rib)
-{
-	return rib->trie[0].nodes.arena.used + rib->trie[1].nodes.arena.used +
-	       rib->routes.arena.used + rib->log.used;
 }

@@ -1,61 +1,44 @@
 /* fib/rib.h - every route of every origin, and what has changed since the last commit
  *
- * Routes of one prefix form a list, the most preferred origin first: that one is
- * active. Changes take effect here at once and are logged; the log is either settled
- * (what was replaced is given up) or undone (the routes are exactly as before). Neither
- * needs memory, so neither can fail.
+ * Of the routes of one prefix, the one of the most preferred origin is active. Changes
+ * take effect here at once and are logged; the log is either settled (what was replaced
+ * is given up) or undone (the routes are exactly as before). Neither needs memory, so
+ * neither can fail: a deleted route stays in its place, dead, until the log is settled.
  *
- * Each route holds one reference on its next hop; a logged route that was deleted or
- * replaced keeps its own until the log is settled.
+ * Each route holds one reference on its next hop; what it had before a logged change
+ * keeps its own until the log is settled.
  *
  * Context: control thread.
  */
 #pragma once
 
 #include "fib.h"
-#include "trie.h"
+#include "tree.h"
 
 struct nexthops;
-
-struct rib_route {
-	uint32_t nh, metric;
-	uint32_t next; /* less preferred; 0 = none */
-	uint32_t origin;
-};
 
 enum rib_action { RIB_ADDED, RIB_REPLACED, RIB_DELETED };
 
 struct rib_change {
-	struct trie_key key;
-	uint8_t family, len, origin, action;
-	uint32_t route;	     /* RIB_DELETED: the route, no longer in its list */
+	struct tree_key key;
+	uint8_t family, action;
+	bool was_dead;	     /* RIB_REPLACED: a route that was deleted in this batch */
 	uint32_t nh, metric; /* RIB_REPLACED: what they were */
 };
 
 struct rib {
-	struct trie trie[2]; /* [0] IPv4, [1] IPv6 */
-	struct pool routes;
-	struct arena log; /* of struct rib_change */
+	struct tree tree[2]; /* [0] IPv4, [1] IPv6 */
+	struct arena log;    /* of struct rib_change */
 	struct nexthops *nexthops;
 	uint32_t count[2][FIB_ORIGIN_COUNT];
 };
 
-static inline struct trie_key rib_key(const uint8_t addr[16])
+static inline struct tree_addr rib_addr(const uint8_t addr[16])
 {
 	uint64_t w[2];
 
 	__builtin_memcpy(w, addr, sizeof(w));
-	return (struct trie_key){ __builtin_bswap64(w[0]), __builtin_bswap64(w[1]) };
-}
-
-static inline struct trie *rib_trie(struct rib *rib, uint8_t family)
-{
-	return &rib->trie[family == 6];
-}
-
-static inline struct rib_route *rib_at(const struct rib *rib, uint32_t route)
-{
-	return pool_at(&rib->routes, route);
+	return (struct tree_addr){ __builtin_bswap64(w[0]), __builtin_bswap64(w[1]) };
 }
 
 static inline size_t rib_changes(const struct rib *rib)
@@ -66,6 +49,15 @@ static inline size_t rib_changes(const struct rib *rib)
 static inline struct rib_change *rib_change(const struct rib *rib, size_t i)
 {
 	return (struct rib_change *)(void *)rib->log.base + i;
+}
+
+static inline uint32_t rib_routes(const struct rib *rib, unsigned family_index)
+{
+	uint32_t n = 0;
+
+	for (unsigned o = 0; o < FIB_ORIGIN_COUNT; o++)
+		n += rib->count[family_index][o];
+	return n;
 }
 
 int rib_open(struct rib *rib, struct nexthops *nexthops);
@@ -86,3 +78,11 @@ bool rib_match(const struct rib *rib, uint8_t family, const uint8_t addr[16],
 void rib_walk(const struct rib *rib, const struct fib_route *after,
 	      bool (*fn)(void *arg, const struct fib_route *route), void *arg);
 uint64_t rib_bytes(const struct rib *rib);
+
+/* The entry of the group that starts at @at which is active, nowhere if all are dead; @ret_next
+ * is the first of the next group. */
+struct tree_at rib_active(const struct tree *t, struct tree_at at,
+			  struct tree_at *ret_next);
+/* The longest prefix with an active route that covers the first @len bits of @addr and is not
+ * longer than that; nowhere = none. */
+struct tree_at rib_around(const struct tree *t, struct tree_addr addr, unsigned len);

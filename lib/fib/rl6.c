@@ -6,7 +6,7 @@
 
 enum { MAX_RUNS = (1 << 24) - 1, INSIDE_LEN = 3, TOP_LEN = 16 };
 
-static const struct trie_key inside = { UINT64_C(0x2000) << 48, 0 };
+static const struct tree_addr inside = { UINT64_C(0x2000) << 48, 0 };
 
 static int open_slabs(struct table *t)
 {
@@ -61,14 +61,11 @@ static int doom(struct table *t, uint32_t word)
 
 /* ---- routes of 16 bits and less ---- */
 
-static int put_top(void *arg, uint32_t first, uint32_t last, uint32_t nh, uint32_t node)
+static int put_top(void *arg, uint32_t first, uint32_t last, uint32_t nh,
+		   struct change *within)
 {
-	struct table *t = arg;
-	const struct trie_node *n = trie_at(t->trie, node);
-
-	if (node && n->len == TOP_LEN && n->route)
-		nh = rib_at(t->rib, n->route)->nh;
-	return table_set_words(t, RL6_TOP + first, RL6_TOP + last, nh);
+	(void)within;
+	return table_set_words(arg, RL6_TOP + first, RL6_TOP + last, nh);
 }
 
 static int stage_top(struct table *t, struct change *c)
@@ -80,7 +77,7 @@ static int stage_top(struct table *t, struct change *c)
 
 /* ---- outside 2000::/3 ---- */
 
-static int rebuild_side(struct table *t, uint32_t at, const struct change *c)
+static int rebuild_side(struct table *t, uint32_t at, struct change *c)
 {
 	uint32_t value;
 	int r = node_build(t, words_next(&t->words, at), TOP_LEN, c, &value);
@@ -88,38 +85,39 @@ static int rebuild_side(struct table *t, uint32_t at, const struct change *c)
 	return r < 0 ? r : table_set_words(t, at, at, value);
 }
 
-static int put_side(void *arg, uint32_t first, uint32_t last, uint32_t nh, uint32_t node)
+static int put_side(void *arg, uint32_t first, uint32_t last, uint32_t nh,
+		    struct change *within)
 {
+	struct change nothing = { .floor = TOP_LEN + 1 };
 	struct table *t = arg;
-	struct change within = { .floor = t->layout->floor, .node = node };
+	int r = 0;
 
 	(void)nh;
 	if (first >> (TOP_LEN - INSIDE_LEN) == 1)
 		return 0;
-	if (node)
-		return rebuild_side(t, RL6_SIDE + first, &within);
-	for (uint32_t at = RL6_SIDE + first; at <= RL6_SIDE + last; at++)
-		if (words_next(&t->words, at)) {
-			int r = rebuild_side(t, at, &within);
-
-			if (r < 0)
-				return r;
-		}
-	return 0;
+	if (within)
+		return rebuild_side(t, RL6_SIDE + first, within);
+	for (uint32_t at = RL6_SIDE + first; at <= RL6_SIDE + last && !r; at++)
+		if (words_next(&t->words, at))
+			r = rebuild_side(t, at, &nothing);
+	return r;
 }
 
 static int stage_all(struct table *t)
 {
-	struct change c = { .key = inside, .len = INSIDE_LEN, .floor = t->layout->floor };
+	struct change in = { .addr = inside,
+			     .len = INSIDE_LEN,
+			     .floor = t->layout->floor };
+	struct change all = { .floor = t->layout->floor }, top = { .floor = 0 };
 	int r;
 
-	change_locate(&c, t);
-	r = table_stage_words(t, &c);
-	c = (struct change){ .floor = t->layout->floor, .node = TRIE_ROOT };
+	change_locate(&in, t);
+	change_locate(&all, t);
+	top.at = all.at;
+	r = table_stage_words(t, &in);
 	if (!r)
-		r = window_paint(t, &c, 0, TOP_LEN, put_side, t);
-	c.floor = 0;
-	return r < 0 ? r : window_paint(t, &c, 0, TOP_LEN, put_top, t);
+		r = window_paint(t, &all, 0, TOP_LEN, put_side, t);
+	return r < 0 ? r : window_paint(t, &top, 0, TOP_LEN, put_top, t);
 }
 
 static int stage(struct table *t, struct change *c)
@@ -127,9 +125,9 @@ static int stage(struct table *t, struct change *c)
 	if (c->len <= TOP_LEN)
 		return stage_top(t, c);
 	change_locate(c, t);
-	if (trie_common(c->key, inside) >= INSIDE_LEN)
+	if (addr_common(c->addr, inside) >= INSIDE_LEN)
 		return table_stage_words(t, c);
-	return rebuild_side(t, RL6_SIDE + key_bits(c->key, 0, TOP_LEN), c);
+	return rebuild_side(t, RL6_SIDE + addr_bits(c->addr, 0, TOP_LEN), c);
 }
 
 const struct table_layout rl6_layout = {

@@ -78,11 +78,9 @@ ALWAYS_INLINE void step_side(struct chunk *c)
 		c->list.at[c->list.n++] = c->side.at[k];
 }
 
-ALWAYS_INLINE void step_nodes(struct chunk *c)
+ALWAYS_INLINE void step_nodes(struct chunk *c, unsigned byte)
 {
-	if (unlikely(c->side.n))
-		step_side(c);
-	for (unsigned byte = 4; c->list.n; byte++)
+	for (; c->list.n; byte++)
 		step(c, &c->list, byte);
 }
 
@@ -123,7 +121,9 @@ ALWAYS_INLINE void chunk_scalar(const struct fib_view *v, const uint8_t (*addr)[
 		value = rank ? value : w >> 8;
 		arrive(&c, &c.list, i, top >> 29 == 1 ? value : 0);
 	}
-	step_nodes(&c);
+	if (unlikely(c.side.n))
+		step_side(&c);
+	step_nodes(&c, 4);
 	top_scalar(&c, n);
 }
 
@@ -165,13 +165,14 @@ AVX512 static inline __mmask16 lanes(uint32_t i, uint32_t n)
 	return n - i >= 16 ? 0xffff : (__mmask16)((1u << (n - i)) - 1);
 }
 
-/* Bits 0..31 of sixteen addresses, in host order. */
-AVX512 static inline __m512i load_first32(const uint8_t (*addr)[16])
+/* Bits 32 * @word .. of sixteen addresses, in host order. */
+AVX512 static inline __m512i load_word(const uint8_t (*addr)[16], int word)
 {
-	const __m512i pick =
+	const __m512i each =
 		_mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 0, 0, 0, 0, 0, 0, 0, 0);
 	const __m512i swap =
 		_mm512_set4_epi32(0x0c0d0e0f, 0x08090a0b, 0x04050607, 0x00010203);
+	__m512i pick = _mm512_add_epi32(each, _mm512_set1_epi32(word));
 	__m512i a = _mm512_permutex2var_epi32(_mm512_loadu_si512(addr), pick,
 					      _mm512_loadu_si512(addr + 4));
 	__m512i b = _mm512_permutex2var_epi32(_mm512_loadu_si512(addr + 8), pick,
@@ -195,22 +196,62 @@ AVX512 static inline __mmask16 is_inside(__m512i top)
 	return _mm512_cmpeq_epi32_mask(_mm512_srli_epi32(top, 29), _mm512_set1_epi32(1));
 }
 
-/* Words and runs; nh[] and the lists are left as the scalar steps want them. */
-AVX512 static inline void start16(struct chunk *c, __m512i top, __m512i w,
-				  __mmask16 valid, uint32_t i)
+AVX512 static inline __m512i word16(const struct fib_view *v, __m512i top)
+{
+	__m512i at = _mm512_srli_epi32(_mm512_slli_epi32(top, 3), 6);
+
+	return _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), is_inside(top), at,
+					   v->word, 4);
+}
+
+AVX512 static inline __m512i run16(const struct fib_view *v, __m512i top, __m512i word)
 {
 	__m512i slot = _mm512_andnot_si512(top, _mm512_set1_epi32(7));
-	__m512i base = _mm512_srli_epi32(w, 8), rank, value;
-	__mmask16 many = _mm512_test_epi32_mask(w, _mm512_set1_epi32(0xff)), outside;
+	__m512i base = _mm512_srli_epi32(word, 8), rank;
+	__mmask16 many = _mm512_test_epi32_mask(word, _mm512_set1_epi32(0xff));
 
-	rank = _mm512_popcnt_epi32(_mm512_sllv_epi32(_mm512_slli_epi32(w, 24), slot));
-	value = _mm512_mask_i32gather_epi32(base, many, _mm512_add_epi32(base, rank),
-					    (const uint32_t *)c->v->run - 1, 4);
-	_mm512_mask_storeu_epi32(c->nh + i, valid, value);
-	append(&c->list, _mm512_movepi32_mask(value) & valid, i);
-	outside = (__mmask16)(~is_inside(top) & valid);
-	if (unlikely(outside))
-		append(&c->side, outside, i);
+	rank = _mm512_popcnt_epi32(_mm512_sllv_epi32(_mm512_slli_epi32(word, 24), slot));
+	return _mm512_mask_i32gather_epi32(base, many, _mm512_add_epi32(base, rank),
+					   (const uint32_t *)v->run - 1, 4);
+}
+
+/* Set bits of eight words of eight nodes' maps, up to the slots'. */
+AVX512 static inline __m256i count8(const void *nodes, __mmask8 m, __m256i at,
+				    __m256i shift)
+{
+	__m512i map =
+		_mm512_mask_i32gather_epi64(_mm512_setzero_si512(), m, at, nodes, 8);
+
+	map = _mm512_sllv_epi64(map, _mm512_cvtepu32_epi64(shift));
+	return _mm512_cvtepi64_epi32(_mm512_popcnt_epi64(map));
+}
+
+/* node_slot() for the lanes of @value that are nodes, with bits @slot of the address. */
+AVX512 static inline __m512i node16(const void *nodes, __m512i value, __m512i slot)
+{
+	__mmask16 m = _mm512_movepi32_mask(value);
+	__m512i base = _mm512_slli_epi32(value, 4); /* in u32; shifts VALUE_NODE out */
+	__m512i w = _mm512_srli_epi32(slot, 6),
+		at = _mm512_add_epi32(_mm512_srli_epi32(base, 1), w);
+	__m512i shift = _mm512_andnot_si512(slot, _mm512_set1_epi32(63)), before, count;
+
+	base = _mm512_add_epi32(base,
+				_mm512_set1_epi32(offsetof(struct node, before) / 4));
+	count = _mm512_castsi256_si512(count8(nodes, (__mmask8)m,
+					      _mm512_castsi512_si256(at),
+					      _mm512_castsi512_si256(shift)));
+	count = _mm512_inserti64x4(count,
+				   count8(nodes, (__mmask8)(m >> 8),
+					  _mm512_extracti64x4_epi64(at, 1),
+					  _mm512_extracti64x4_epi64(shift, 1)),
+				   1);
+	before = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), m, base, nodes, 4);
+	before = _mm512_srlv_epi32(before, _mm512_slli_epi32(w, 3));
+	count = _mm512_add_epi32(count,
+				 _mm512_and_si512(before, _mm512_set1_epi32(0xff)));
+	/* The first value follows the counts, and is counted as 1. */
+	return _mm512_mask_i32gather_epi32(value, m, _mm512_add_epi32(base, count), nodes,
+					   4);
 }
 
 AVX512 static inline void top_avx512(const struct chunk *c, uint32_t n)
@@ -229,31 +270,62 @@ AVX512 static inline void top_avx512(const struct chunk *c, uint32_t n)
 	}
 }
 
+/* Nodes over bits 32 .. 63. Return: is any address at a node still? */
+AVX512 static inline bool nodes_avx512(const struct chunk *c, __m512i value[], uint32_t n)
+{
+	uint32_t any = 1;
+
+	for (unsigned byte = 0; byte < 4 && any; byte++) {
+		any = 0;
+		for (uint32_t i = 0; i < n; i += 16) {
+			__m512i slot = load_word(c->addr + i, 1);
+
+			slot = _mm512_srl_epi32(slot,
+						_mm_cvtsi32_si128((int)(24 - 8 * byte)));
+			slot = _mm512_and_si512(slot, _mm512_set1_epi32(0xff));
+			value[i / 16] = node16(c->v->node, value[i / 16], slot);
+			any |= _mm512_movepi32_mask(value[i / 16]);
+		}
+	}
+	return any;
+}
+
 /* @n is a multiple of 16. */
 AVX512 static inline void chunk_avx512(const struct fib_view *v,
 				       const uint8_t (*addr)[16], uint32_t *nh,
 				       uint32_t n)
 {
-	__m512i top[LOOKUP_CHUNK / 16], word[LOOKUP_CHUNK / 16];
+	const struct fib_view local = *v; /* stays in registers */
+	__m512i value[LOOKUP_CHUNK / 16];
 	struct chunk c;
+	bool more;
 
-	c.v = v;
+	c.v = &local;
 	c.addr = addr;
 	c.nh = nh;
 	c.list.n = c.side.n = 0;
-	for (uint32_t i = 0; i < n; i += 16) {
-		__m512i t = load_first32(addr + i);
-		__m512i at = _mm512_srli_epi32(_mm512_slli_epi32(t, 3), 6);
-
-		top[i / 16] = t;
-		word[i / 16] = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(),
-							   is_inside(t), at, v->word, 4);
-	}
 	for (uint32_t i = 0; i < n; i += 16)
-		start16(&c, top[i / 16], word[i / 16], 0xffff, i);
-	for (uint32_t k = 0; k < c.list.n; k++)
-		node_prefetch(v->node, nh[c.list.at[k]]);
-	step_nodes(&c);
+		value[i / 16] = word16(&local, load_word(addr + i, 0));
+	for (uint32_t i = 0; i < n; i += 16) {
+		__m512i top = load_word(addr + i, 0);
+		__mmask16 outside = (__mmask16)~is_inside(top);
+
+		value[i / 16] = run16(&local, top, value[i / 16]);
+		if (unlikely(outside))
+			append(&c.side, outside, i);
+	}
+	more = nodes_avx512(&c, value, n);
+	for (uint32_t i = 0; i < n; i += 16) {
+		_mm512_storeu_si512(nh + i, value[i / 16]);
+		if (unlikely(more))
+			append(&c.list, _mm512_movepi32_mask(value[i / 16]), i);
+	}
+	if (unlikely(more))
+		step_nodes(&c, 8);
+	if (unlikely(c.side.n)) {
+		step_side(&c);
+		step_nodes(&c, 4);
+	}
 	top_avx512(&c, n);
 }
 

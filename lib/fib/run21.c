@@ -99,10 +99,9 @@ static int doom(struct table *t, uint32_t word)
 
 static int stage_default(struct table *t)
 {
-	const struct trie_node *root = trie_at(t->trie, TRIE_ROOT);
+	uint32_t nh = table_default(t);
 
-	return table_set_words(t, RUN21_DEFAULT, RUN21_DEFAULT,
-			       root->route ? rib_at(t->rib, root->route)->nh : 0);
+	return table_set_words(t, RUN21_DEFAULT, RUN21_DEFAULT, nh);
 }
 
 static int stage(struct table *t, struct change *c)
@@ -115,9 +114,11 @@ static int stage(struct table *t, struct change *c)
 
 static int stage_all(struct table *t)
 {
-	struct change all = { .floor = t->layout->floor, .node = TRIE_ROOT };
-	int r = table_stage_words(t, &all);
+	struct change all = { .floor = t->layout->floor };
+	int r;
 
+	change_locate(&all, t);
+	r = table_stage_words(t, &all);
 	return r < 0 ? r : stage_default(t);
 }
 

@@ -169,16 +169,6 @@ AVX2 static void lookup_avx2(const void *view, const uint32_t *addr, uint32_t *n
 	__attribute__((target( \
 		"avx2,popcnt,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")))
 
-AVX512 static inline __mmask16 lanes(uint32_t i, uint32_t n)
-{
-	return n - i >= 16 ? 0xffff : (__mmask16)((1u << (n - i)) - 1);
-}
-
-AVX512 static inline __m512i load16(const uint32_t *p, uint32_t i, uint32_t n)
-{
-	return _mm512_maskz_loadu_epi32(lanes(i, n), p + i);
-}
-
 /* Sixteen words to values; a bit of the result = its word is wide, and stays as it is. */
 AVX512 static inline __mmask16 values16(const struct fib_view *v, __m512i a, __m512i w,
 					__m512i fallback, __m512i *ret)
@@ -198,33 +188,46 @@ AVX512 static inline __mmask16 values16(const struct fib_view *v, __m512i a, __m
 	return wide;
 }
 
-AVX512 static inline void chunk_avx512(const struct fib_view *v, const uint32_t *addr,
-				       uint32_t *nh, uint32_t n)
+/* Sixteen addresses, of which those of @valid count. */
+AVX512 static inline __m512i sixteen(const struct fib_view *v, __m512i a,
+				     __m512i fallback, __mmask16 valid, uint32_t i,
+				     struct rest *rest)
 {
 	const __m512i count =
 		_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-	uint32_t fallback = run21_default(v);
-	__m512i word[LOOKUP_CHUNK / 16], value;
+	__m512i word = _mm512_i32gather_epi32(_mm512_srli_epi32(a, 11), v->word, 4),
+		value, at;
+	__mmask16 wide = values16(v, a, word, fallback, &value) & valid;
+
+	if (unlikely(wide)) {
+		at = _mm512_add_epi32(count, _mm512_set1_epi32((int)i));
+		_mm512_storeu_si512(rest->at + rest->n,
+				    _mm512_maskz_compress_epi32(wide, at));
+		rest->n += (uint32_t)__builtin_popcount(wide);
+	}
+	return value;
+}
+
+/* Whole stores wherever possible: what a masked one wrote cannot be read back at once. */
+AVX512 static inline void chunk_avx512(const struct fib_view *v, const uint32_t *addr,
+				       uint32_t *nh, uint32_t n)
+{
+	const struct fib_view local = *v; /* stays in registers */
+	uint32_t fallback = run21_default(v), i = 0;
+	__m512i none = _mm512_set1_epi32((int)fallback), a;
 	struct rest rest;
 
 	rest.n = 0;
-	for (uint32_t i = 0; i < n; i += 16)
-		word[i / 16] = _mm512_i32gather_epi32(
-			_mm512_srli_epi32(load16(addr, i, n), 11), v->word, 4);
-	for (uint32_t i = 0; i < n; i += 16) {
-		__mmask16 wide = values16(v, load16(addr, i, n), word[i / 16],
-					  _mm512_set1_epi32((int)fallback), &value);
+	for (; i + 16 <= n; i += 16) {
+		a = _mm512_loadu_si512(addr + i);
+		_mm512_storeu_si512(nh + i, sixteen(&local, a, none, 0xffff, i, &rest));
+	}
+	if (i < n) {
+		__mmask16 valid = (__mmask16)((1u << (n - i)) - 1);
 
-		_mm512_mask_storeu_epi32(nh + i, lanes(i, n), value);
-		wide &= lanes(i, n);
-		if (likely(!wide))
-			continue;
-		_mm512_storeu_si512(
-			rest.at + rest.n,
-			_mm512_maskz_compress_epi32(
-				wide,
-				_mm512_add_epi32(count, _mm512_set1_epi32((int)i))));
-		rest.n += (uint32_t)__builtin_popcount(wide);
+		a = _mm512_maskz_loadu_epi32(valid, addr + i);
+		_mm512_mask_storeu_epi32(nh + i, valid,
+					 sixteen(&local, a, none, valid, i, &rest));
 	}
 	if (unlikely(rest.n))
 		finish_wide(v, addr, nh, &rest, fallback);

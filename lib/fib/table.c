@@ -13,7 +13,7 @@ int table_open(struct table *t, const struct table_layout *layout, const struct 
 	memset(t, 0, sizeof(*t));
 	t->layout = layout;
 	t->rib = rib;
-	t->trie = &rib->trie[layout->family == 6];
+	t->tree = &rib->tree[layout->family == 6];
 	r = ledger_open(&t->ledger);
 	if (!r)
 		r = words_open(&t->words, &layout->words);
@@ -38,23 +38,28 @@ uint64_t table_bytes(const struct table *t)
 
 void change_locate(struct change *c, const struct table *t)
 {
-	uint32_t at = TRIE_ROOT;
+	const struct tree_key key = { c->addr, (uint8_t)c->len, 0 };
+	struct tree_at around, next;
+	struct tree_key is;
 
-	c->node = c->cover = 0;
-	while (at) {
-		const struct trie_node *n = trie_at(t->trie, at);
+	c->at = tree_from(t->tree, &key);
+	c->cover = 0;
+	is = c->at.leaf ? tree_key(t->tree, c->at) : key;
+	if (c->at.leaf && is.len == c->len && addr_common(is.addr, c->addr) >= c->len &&
+	    rib_active(t->tree, c->at, &next).leaf)
+		return;
+	around = c->len ? rib_around(t->tree, c->addr, c->len - 1)
+			: (struct tree_at){ 0, 0 };
+	if (around.leaf && tree_key(t->tree, around).len >= c->floor)
+		c->cover = tree_entry(t->tree, around)->nh;
+}
 
-		if (n->len >= c->len) {
-			if (trie_common(n->key, c->key) >= c->len)
-				c->node = at;
-			return;
-		}
-		if (!trie_covers(n, c->key))
-			return;
-		if (n->route && n->len >= c->floor)
-			c->cover = rib_at(t->rib, n->route)->nh;
-		at = n->child[trie_bit(c->key, n->len)];
-	}
+uint32_t table_default(const struct table *t)
+{
+	const struct tree_addr zero = { 0, 0 };
+	struct tree_at at = rib_around(t->tree, zero, 0);
+
+	return at.leaf ? tree_entry(t->tree, at)->nh : 0;
 }
 
 /* ---- words ---- */
@@ -70,7 +75,7 @@ static int doom_word(struct table *t, uint32_t word)
 	return r < 0 ? r : t->layout->doom(t, word);
 }
 
-static int rebuild_word(struct table *t, uint32_t at, const struct change *c)
+static int rebuild_word(struct table *t, uint32_t at, struct change *c)
 {
 	const struct table_layout *l = t->layout;
 	uint32_t old = words_next(&t->words, at), word;
@@ -131,34 +136,35 @@ int table_set_words(struct table *t, uint32_t first, uint32_t last, uint32_t wor
 }
 
 static int stage_words(void *arg, uint32_t first, uint32_t last, uint32_t nh,
-		       uint32_t node)
+		       struct change *inside)
 {
 	struct table *t = arg;
-	struct change inside = { .floor = t->layout->floor, .node = node, .cover = nh };
 	struct runs one;
 	uint32_t word;
 	int r;
 
-	if (node)
-		return rebuild_word(t, first, &inside);
+	if (inside)
+		return rebuild_word(t, first, inside);
 	runs_set(&one, nh);
 	r = t->layout->pack(t, &one, &word);
 	return r < 0 ? r : fill_words(t, first, last, word);
 }
 
-int table_stage_words(struct table *t, const struct change *c)
+int table_stage_words(struct table *t, struct change *c)
 {
 	const struct table_layout *l = t->layout;
 
 	if (c->len > l->to)
-		return rebuild_word(t, key_bits(c->key, l->from, l->to - l->from), c);
+		return rebuild_word(t, addr_bits(c->addr, l->from, l->to - l->from), c);
 	return window_paint(t, c, l->from, l->to, stage_words, t);
 }
 
-int table_stage(struct table *t, struct trie_key key, unsigned len)
+int table_stage(struct table *t, struct tree_addr addr, unsigned len)
 {
-	struct change c = { .key = key, .len = len, .floor = t->layout->floor };
+	struct change c = { .addr = addr, .len = len, .floor = t->layout->floor };
 
+	words_prefetch(&t->words,
+		       addr_bits(addr, t->layout->from, t->layout->to - t->layout->from));
 	return t->layout->stage(t, &c);
 }
 

@@ -52,7 +52,7 @@ struct table {
 	struct fib_view view;
 	const struct table_layout *layout;
 	const struct rib *rib;
-	const struct trie *trie;
+	const struct tree *tree;
 	struct words words;
 	struct ledger ledger;
 };
@@ -60,13 +60,13 @@ struct table {
 extern const struct table_layout run21_layout, dir24_layout; /* IPv4 */
 extern const struct table_layout rl6_layout;		     /* IPv6 */
 
-/* A prefix whose active route may have changed, and where it is in the trie. */
+/* A prefix whose active route may have changed. */
 struct change {
-	struct trie_key key;
+	struct tree_addr addr;
 	unsigned len;
-	unsigned floor; /* routes shorter than this do not count */
-	uint32_t node;	/* the topmost one that the prefix covers, 0 = none */
-	uint32_t cover; /* next hop of the longest route that covers the prefix, shorter than it */
+	unsigned floor;	   /* routes shorter than this do not count */
+	struct tree_at at; /* the first entry inside the prefix, or after it */
+	uint32_t cover; /* next hop of the longest route around the prefix that counts */
 };
 
 int table_open(struct table *t, const struct table_layout *layout, const struct rib *rib);
@@ -74,12 +74,14 @@ void table_close(struct table *t);
 uint64_t table_bytes(const struct table *t);
 
 /* Prepares what a change of this prefix comes to. */
-int table_stage(struct table *t, struct trie_key key, unsigned len);
+int table_stage(struct table *t, struct tree_addr addr, unsigned len);
 void table_discard(struct table *t);
 
-/* For layouts: fills in node and cover. */
+/* For layouts: fills in @at, and @cover if the prefix has no active route itself. */
 void change_locate(struct change *c, const struct table *t);
+/* For layouts: the next hop of the default route, 0 = none. */
+uint32_t table_default(const struct table *t);
 /* For layouts: the words of the first window that the change covers, or the one it is in. */
-int table_stage_words(struct table *t, const struct change *c);
+int table_stage_words(struct table *t, struct change *c);
 /* Words that lead to no piece, before and after. */
 int table_set_words(struct table *t, uint32_t first, uint32_t last, uint32_t word);

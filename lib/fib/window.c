@@ -6,6 +6,10 @@
 
 #include "node.h"
 
+enum {
+	DEEPEST = 32
+}; /* prefixes around a slot: one a bit of the window, and one around it */
+
 bool runs_equal(const struct runs *a, const struct runs *b)
 {
 	return a->n == b->n && !memcmp(a->value, b->value, a->n * sizeof(a->value[0])) &&
@@ -16,53 +20,89 @@ bool runs_equal(const struct runs *a, const struct runs *b)
 
 struct paint {
 	const struct table *t;
-	unsigned from, to, floor;
+	struct change *c;
+	unsigned from, to;
 	paint_fn fn;
 	void *arg;
+	uint32_t next; /* slots before this one are done */
+	/* Routes around the next slot, the longest last: the last slot and next hop of each. */
+	unsigned depth;
+	uint32_t last[DEEPEST], nh[DEEPEST];
 };
 
-static int paint(const struct paint *p, uint32_t node, uint32_t first, uint32_t last,
-		 uint32_t cover);
-
-/* Both halves of a node that is not longer than the window. */
-static int paint_inside(const struct paint *p, const struct trie_node *n, uint32_t first,
-			uint32_t last, uint32_t cover)
+static int paint_to(struct paint *p, uint32_t end)
 {
-	uint32_t nh = n->route && n->len >= p->floor ? rib_at(p->t->rib, n->route)->nh
-						     : cover;
-	uint32_t middle = first + (last - first) / 2;
-	int r;
+	uint32_t first = p->next;
 
-	if (!n->child[0] && !n->child[1])
-		return p->fn(p->arg, first, last, nh, 0);
-	r = paint(p, n->child[0], first, middle, nh);
-	return r < 0 ? r : paint(p, n->child[1], middle + 1, last, nh);
+	if (first >= end)
+		return 0;
+	p->next = end;
+	return p->fn(p->arg, first, end - 1, p->nh[p->depth - 1], NULL);
 }
 
-/* Slots [first, last]; @node, if there is one, lies inside them. */
-static int paint(const struct paint *p, uint32_t node, uint32_t first, uint32_t last,
-		 uint32_t cover)
+/* Slots before @slot, and the routes that end there; the outermost one stays. */
+static int leave(struct paint *p, uint32_t slot)
 {
-	const struct trie_node *n = trie_at(p->t->trie, node);
-	uint32_t at, end;
 	int r = 0;
 
-	if (!node)
-		return p->fn(p->arg, first, last, cover, 0);
-	at = end = key_bits(n->key, p->from, p->to - p->from);
-	if (n->len < p->to)
-		end += (UINT32_C(1) << (p->to - n->len)) - 1;
-	if (first < at)
-		r = p->fn(p->arg, first, at - 1, cover, 0);
+	while (p->depth > 1 && p->last[p->depth - 1] < slot && !r) {
+		r = paint_to(p, p->last[p->depth - 1] + 1);
+		p->depth--;
+	}
+	return r < 0 ? r : paint_to(p, slot);
+}
+
+/* Past everything that starts with the first @len bits of @addr. */
+static struct tree_at after(const struct tree *t, struct tree_addr addr, unsigned len)
+{
+	struct tree_addr bits =
+		addr_mask((struct tree_addr){ UINT64_MAX, UINT64_MAX }, len);
+	struct tree_key last = { { addr.hi | ~bits.hi, addr.lo | ~bits.lo },
+				 UINT8_MAX,
+				 UINT8_MAX };
+
+	return tree_from(t, &last);
+}
+
+static int paint_inside(struct paint *p, const struct tree_key *key, uint32_t slot)
+{
+	struct change inside = {
+		.addr = addr_mask(key->addr, p->to),
+		.len = p->to,
+		.floor = p->c->floor,
+		.at = p->c->at,
+		.cover = p->nh[p->depth - 1],
+	};
+	int r;
+
+	p->next = slot + 1;
+	r = p->fn(p->arg, slot, slot, inside.cover, &inside);
+	if (inside.at.leaf == p->c->at.leaf &&
+	    inside.at.i == p->c->at.i) /* not looked at */
+		inside.at = after(p->t->tree, inside.addr, inside.len);
+	p->c->at = inside.at;
+	return r;
+}
+
+/* The prefix at c->at and its slots; what is in longer prefixes is up to the callback. */
+static int paint_prefix(struct paint *p, const struct tree_key *key)
+{
+	const struct tree *t = p->t->tree;
+	uint32_t slot =
+		key->len > p->from ? addr_bits(key->addr, p->from, p->to - p->from) : 0;
+	struct tree_at active;
+	int r = leave(p, slot);
+
 	if (r < 0)
 		return r;
-	if (n->len > p->to || (n->len == p->to && (n->child[0] || n->child[1])))
-		r = p->fn(p->arg, at, at, cover, node);
-	else
-		r = paint_inside(p, n, at, end, cover);
-	if (!r && end < last)
-		r = p->fn(p->arg, end + 1, last, cover, 0);
-	return r;
+	if (key->len > p->to)
+		return paint_inside(p, key, slot);
+	active = rib_active(t, p->c->at, &p->c->at);
+	if (!active.leaf || key->len < p->c->floor)
+		return 0;
+	p->nh[p->depth] = tree_entry(t, active)->nh;
+	p->last[p->depth++] = slot + (uint32_t)((UINT64_C(1) << (p->to - key->len)) - 1);
+	return 0;
 }
 
 /* The slots of window [from, to) that a prefix covers. */
@@ -74,19 +114,36 @@ static void covered(const struct change *c, unsigned from, unsigned to, uint32_t
 		*last = (uint32_t)((UINT64_C(1) << (to - from)) - 1);
 		return;
 	}
-	*first = *last = key_bits(c->key, from, to - from);
+	*first = *last = addr_bits(c->addr, from, to - from);
 	if (c->len < to)
 		*last += (UINT32_C(1) << (to - c->len)) - 1;
 }
 
-int window_paint(const struct table *t, const struct change *c, unsigned from,
-		 unsigned to, paint_fn fn, void *arg)
+int window_paint(const struct table *t, struct change *c, unsigned from, unsigned to,
+		 paint_fn fn, void *arg)
 {
-	struct paint p = { t, from, to, c->floor, fn, arg };
-	uint32_t first, last;
+	struct paint p;
+	uint32_t last;
+	int r = 0;
 
-	covered(c, from, to, &first, &last);
-	return paint(&p, c->node, first, last, c->cover);
+	p.t = t;
+	p.c = c;
+	p.from = from;
+	p.to = to;
+	p.fn = fn;
+	p.arg = arg;
+	covered(c, from, to, &p.next, &last);
+	p.depth = 1;
+	p.last[0] = last;
+	p.nh[0] = c->cover;
+	while (c->at.leaf && !r) {
+		struct tree_key key = tree_key(t->tree, c->at);
+
+		if (key.len < c->len || addr_common(key.addr, c->addr) < c->len)
+			break;
+		r = paint_prefix(&p, &key);
+	}
+	return r < 0 ? r : leave(&p, last + 1);
 }
 
 /* ---- a window after a change ---- */
@@ -96,7 +153,6 @@ struct redo {
 	unsigned to;
 	const struct runs *old;
 	unsigned at; /* the run of old that was looked at last */
-	const struct change *c;
 	struct runs *ret;
 };
 
@@ -130,7 +186,7 @@ static int doom(struct redo *d, uint32_t first, uint32_t last)
 	return r;
 }
 
-static int put_node(struct redo *d, uint32_t slot, const struct change *c)
+static int put_node(struct redo *d, uint32_t slot, struct change *c)
 {
 	uint32_t value;
 	int r = node_build(d->t, old_value(d, slot), d->to, c, &value);
@@ -140,21 +196,21 @@ static int put_node(struct redo *d, uint32_t slot, const struct change *c)
 	return r;
 }
 
-static int put(void *arg, uint32_t first, uint32_t last, uint32_t nh, uint32_t node)
+static int put(void *arg, uint32_t first, uint32_t last, uint32_t nh,
+	       struct change *inside)
 {
 	struct redo *d = arg;
-	struct change inside = { .floor = d->c->floor, .node = node, .cover = nh };
 
-	if (node)
-		return put_node(d, first, &inside);
+	if (inside)
+		return put_node(d, first, inside);
 	runs_add(d->ret, first, nh);
 	return doom(d, first, last);
 }
 
 int window_runs(struct table *t, unsigned from, unsigned to, const struct runs *old,
-		const struct change *c, struct runs *ret)
+		struct change *c, struct runs *ret)
 {
-	struct redo d = { t, to, old, 0, c, ret };
+	struct redo d = { t, to, old, 0, ret };
 	uint32_t first, last;
 	int r;
 

@@ -17,14 +17,6 @@ struct runs {
 	uint16_t start[WINDOW_SLOTS];
 };
 
-/* Bits [from, from + n) of an address, n 0..32; they do not cross bit 64. */
-static inline uint32_t key_bits(struct trie_key k, unsigned from, unsigned n)
-{
-	uint64_t w = from < 64 ? k.hi : k.lo;
-
-	return n ? (uint32_t)(w << from % 64 >> (64 - n)) : 0;
-}
-
 static inline void runs_add(struct runs *r, unsigned start, uint32_t value)
 {
 	if (r->n && r->value[r->n - 1] == value)
@@ -45,15 +37,15 @@ bool runs_equal(const struct runs *a, const struct runs *b);
 
 /**
  * paint_fn() - slots [first, last] of the window that is painted, in ascending order
- * @nh:   the next hop of all of them
- * @node: not 0: first == last, the slot has routes inside; @nh is what they lie in
+ * @nh:     the next hop of all of them
+ * @inside: not NULL: first == last, and the slot has routes inside
  */
 typedef int (*paint_fn)(void *arg, uint32_t first, uint32_t last, uint32_t nh,
-			uint32_t node);
+			struct change *inside);
 
-/* Every slot of window [from, to) that @c covers, or that covers @c's place in it. */
-int window_paint(const struct table *t, const struct change *c, unsigned from,
-		 unsigned to, paint_fn fn, void *arg);
+/* Every slot of window [from, to) that @c covers; @c->at ends after what lies inside them. */
+int window_paint(const struct table *t, struct change *c, unsigned from, unsigned to,
+		 paint_fn fn, void *arg);
 
 /**
  * window_runs() - a window after a change
@@ -63,4 +55,4 @@ int window_paint(const struct table *t, const struct change *c, unsigned from,
  *       more are doomed.
  */
 int window_runs(struct table *t, unsigned from, unsigned to, const struct runs *old,
-		const struct change *c, struct runs *ret);
+		struct change *c, struct runs *ret);

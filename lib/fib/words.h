@@ -62,6 +62,12 @@ static inline void words_set(struct words *w, uint32_t at, uint32_t value)
 		((uint32_t *)w->next)[at] = value;
 }
 
+static inline void words_prefetch(const struct words *w, uint32_t at)
+{
+	__builtin_prefetch((const uint8_t *)w->next + ((size_t)at << w->log_bytes), 1);
+	__builtin_prefetch((const uint8_t *)w->live + ((size_t)at << w->log_bytes), 1);
+}
+
 /* No word of the page was ever anything but 0, nor will be by what is prepared. */
 static inline bool words_is_blank(const struct words *w, uint32_t at)
 {
