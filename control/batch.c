@@ -6,10 +6,9 @@
 
 #include "batch.h"
 
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../lib/base/cleanup.h"
 #include "../lib/ctl/proto.h"
@@ -20,38 +19,44 @@ enum { WINDOW = 256 };
 struct batch {
 	struct ctl_client *client;
 	struct print *print;
-	const char *path;
 	bool force;
-	unsigned line;			    /* read so far */
-	unsigned sent[WINDOW], first, n_sent; /* line numbers of requests without a reply */
-	unsigned failed, usage_errors;
-	struct err err;
+	unsigned line;			      /* read so far */
+	unsigned sent[WINDOW], first, n_sent; /* lines whose replies are to come */
+	unsigned usage_errors, refused;
 	int lost; /* -errno: the daemon is gone */
+	struct err err;
 };
 
-static void where(const struct batch *b, unsigned line, char *text, size_t size)
+/* Without --force only the first error counts: what follows it is given up anyhow. */
+static bool tell(const struct batch *b)
 {
-	snprintf(text, size, "%s:%u: ", b->path, line);
+	return b->force || !(b->usage_errors + b->refused);
 }
+
+static bool go_on(const struct batch *b)
+{
+	return !b->lost && tell(b);
+}
+
+/* ---- replies ---- */
 
 /* Reads one reply to its end. Return: whether the request was done. */
 static bool take_reply(struct batch *b, unsigned line)
 {
+	struct row *row, *error;
 	bool last = false, good = true;
-	char at[512];
-	json_t *row, *error;
 
 	while (!last && !b->lost) {
 		b->lost = ctl_reply(b->client, &row, &last, &b->err);
 		if (b->lost)
 			return false;
-		error = json_object_get(row, "error");
-		if (error) {
-			where(b, line, at, sizeof(at));
-			print_error(b->print, line ? at : "", line, error);
-			good = false;
-		}
-		json_decref(row);
+		error = row_inner(row, "error");
+		b->print->line = line;
+		if (error && tell(b))
+			print_error(b->print, error);
+		good = good && !error;
+		row_free(error);
+		row_free(row);
 	}
 	return good;
 }
@@ -63,7 +68,7 @@ static void take_oldest(struct batch *b)
 	b->first = (b->first + 1) % WINDOW;
 	b->n_sent--;
 	if (!take_reply(b, line))
-		b->failed++;
+		b->refused++;
 }
 
 static void take_all(struct batch *b)
@@ -72,103 +77,145 @@ static void take_all(struct batch *b)
 		take_oldest(b);
 }
 
-static void send_line(struct batch *b, char *words[], int n)
+/* ---- lines ---- */
+
+static void usage_error(struct batch *b, int r, const char *why)
 {
+	take_all(b); /* errors are told in the order of lines */
+	b->print->line = b->line;
+	if (tell(b))
+		print_failure(b->print, r, NULL, "%s", why);
+	b->usage_errors++;
+}
+
+static void send_line(struct batch *b, const char *const words[], int n)
+{
+	int r;
+
 	while (b->n_sent == WINDOW && !b->lost)
 		take_oldest(b);
 	if (b->lost)
 		return;
-	b->lost = ctl_send(b->client, (const char *const *)words, n, &b->err);
-	b->sent[(b->first + b->n_sent++) % WINDOW] = b->line;
-}
-
-static void usage_error(struct batch *b, const char *why)
-{
-	json_t *error = json_pack("{ssss}", "code", "EINVAL", "message", why);
-	char at[512];
-
-	where(b, b->line, at, sizeof(at));
-	print_error(b->print, at, b->line, error);
-	json_decref(error);
-	b->usage_errors++;
+	r = ctl_send(b->client, words, n, &b->err);
+	if (r == -E2BIG || r == -EINVAL)
+		usage_error(b, r, b->err.text);
+	else if (r < 0)
+		b->lost = r;
+	else
+		b->sent[(b->first + b->n_sent++) % WINDOW] = b->line;
 }
 
 /* Only changes make sense in one change. */
-static void run_line(struct batch *b, char *line)
+static void run_words(struct batch *b, const char *words[], int n)
 {
-	char *words[CTL_WORDS_MAX], why[300];
-	const struct command *c;
-	int n = ctl_split(line, words), n_words;
+	struct err err = { "" };
+	int n_own;
+	const struct command *c = command_find(words, n, &n_own, &err);
 
-	if (n == 0 || (n > 0 && words[0][0] == '#'))
-		return;
-	if (n < 0) {
-		usage_error(b, "an open quote, a control character, or too many words");
-		return;
-	}
-	c = command_find((const char *const *)words, n, &n_words, why, sizeof(why));
 	if (!c) {
-		usage_error(b, why);
+		usage_error(b, -EINVAL, err.text);
 		return;
 	}
 	if (c->text) {
-		usage_error(b, "a batch holds changes only");
+		usage_error(b, -EINVAL, "a batch holds changes only");
 		return;
 	}
-	words[0] = (char *)(uintptr_t)c->object;
-	words[1] = (char *)(uintptr_t)c->verb;
+	words[0] = c->object;
+	words[1] = c->verb;
 	send_line(b, words, n);
 }
 
-static bool command(struct batch *b, const char *word)
+static void run_line(struct batch *b, char *line, size_t len)
 {
-	if (b->lost)
-		return false;
-	b->lost = ctl_send(b->client, &word, 1, &b->err);
-	return !b->lost && take_reply(b, 0);
-}
+	char *words[CTL_WORDS_MAX];
+	const char *said[CTL_WORDS_MAX];
+	int n = memchr(line, '\0', len) ? -EINVAL : ctl_split(line, words);
 
-static bool go_on(const struct batch *b)
-{
-	return !b->lost && (b->force || !(b->failed + b->usage_errors));
-}
-
-static int finish(struct batch *b)
-{
-	unsigned bad = b->failed + b->usage_errors;
-
-	if (b->lost) {
-		fprintf(stderr, "mlx5fwdctl: %s\n", b->err.text);
-		return 3;
+	if (n == -E2BIG) {
+		usage_error(b, n, "too many words");
+		return;
 	}
-	if (bad && !b->force) {
-		command(b, "abort");
-		return b->failed ? 2 : 1;
+	if (n < 0) {
+		usage_error(b, n, "an open quote, or a byte that is not printable ASCII");
+		return;
 	}
-	if (!command(b, "commit"))
-		return b->lost ? 3 : 2;
-	return bad ? 4 : 0;
+	if (n == 0 || words[0][0] == '#')
+		return;
+	for (int i = 0; i < n; i++)
+		said[i] = words[i];
+	run_words(b, said, n);
 }
 
-int batch_run(struct ctl_client *c, const char *path, bool force, struct print *p)
+static bool is_comment(const char *line)
 {
-	struct batch b = { .client = c, .print = p, .path = path, .force = force };
-	SCOPED_FILE FILE *file = strcmp(path, "-") ? fopen(path, "re") : fdopen(dup(0), "re");
+	return line[strspn(line, " \t")] == '#';
+}
+
+/* Return: 0 or -errno of reading. */
+static int run_file(struct batch *b, FILE *file)
+{
 	SCOPED_FREE char *line = NULL;
 	size_t size = 0;
 	ssize_t n;
 
-	if (!file) {
-		fprintf(stderr, "mlx5fwdctl: %s: %s\n", path, strerror(errno));
-		return 1;
-	}
-	if (!command(&b, "begin"))
-		return b.lost ? finish(&b) : 2;
-	while (go_on(&b) && (n = getline(&line, &size, file)) >= 0) {
-		b.line++;
+	while (go_on(b) && (n = getline(&line, &size, file)) >= 0) {
+		b->line++;
 		if (n && line[n - 1] == '\n')
-			line[n - 1] = '\0';
-		run_line(&b, line);
+			line[--n] = '\0';
+		if (!is_comment(line)) /* which may be in any language */
+			run_line(b, line, (size_t)n);
+	}
+	return go_on(b) && !feof(file) ? -errno : 0;
+}
+
+/* ---- the whole ---- */
+
+static bool command(struct batch *b, const char *word)
+{
+	if (!b->lost)
+		b->lost = ctl_send(b->client, &word, 1, &b->err);
+	return !b->lost && take_reply(b, 0);
+}
+
+static enum status finish(struct batch *b)
+{
+	bool bad = b->usage_errors + b->refused;
+
+	if (bad && !b->force && !b->lost)
+		command(b, "abort");
+	else if (!b->lost && !command(b, "commit") && !b->lost)
+		return STATUS_REFUSED;
+	if (b->lost) {
+		b->print->line = 0;
+		print_failure(b->print, b->lost, ctl_hint(b->lost), "%s", b->err.text);
+		return STATUS_NO_DAEMON;
+	}
+	if (bad && b->force)
+		return STATUS_PARTLY;
+	return b->refused ? STATUS_REFUSED : bad ? STATUS_USAGE : STATUS_DONE;
+}
+
+static FILE *open_file(const char *path)
+{
+	return strcmp(path, "-") != 0 ? fopen(path, "re")
+				      : fdopen(dup(STDIN_FILENO), "re");
+}
+
+enum status batch_run(struct ctl_client *c, const char *path, bool force, struct print *p)
+{
+	struct batch b = { .client = c, .print = p, .force = force };
+	SCOPED_FILE FILE *file = open_file(path);
+	int r = file ? 0 : -errno;
+
+	p->file = path;
+	if (!r && !command(&b, "begin"))
+		return b.lost ? finish(&b) : STATUS_REFUSED;
+	if (!r)
+		r = run_file(&b, file);
+	if (r < 0) { /* closing the connection gives up what was begun */
+		p->line = 0;
+		print_failure(p, r, NULL, "%s: %s", path, strerror(-r));
+		return STATUS_USAGE;
 	}
 	take_all(&b);
 	return finish(&b);

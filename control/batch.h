@@ -5,6 +5,7 @@
 
 #include "client.h"
 #include "print.h"
+#include "status.h"
 
 /**
  * batch_run() - run the lines of a file between `begin` and `commit`
@@ -12,7 +13,8 @@
  * @force: go on after a line that fails; the rest is applied
  *
  * A line is a command as on the command line; empty lines and those that start with # are
- * passed over. Return: exit status: 0 all applied, 1 or 2 nothing applied (a line that is no
- * command, one that the daemon refused), 3 no daemon, 4 partly applied.
+ * passed over. Without @force the first line that fails ends it, and nothing is applied:
+ * STATUS_USAGE when the line is no command, STATUS_REFUSED when the daemon said no.
  */
-int batch_run(struct ctl_client *c, const char *path, bool force, struct print *p);
+enum status batch_run(struct ctl_client *c, const char *path, bool force,
+		      struct print *p);

@@ -10,6 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "../lib/base/hot.h"
 #include "../lib/ctl/proto.h"
 
 struct ctl_client {
@@ -19,49 +20,74 @@ struct ctl_client {
 	size_t line_size;
 };
 
-static int connect_failed(const char *path, int r, struct err *err)
+static const struct {
+	int r;
+	const char *what, *hint;
+} failures[] = {
+	{ -ENOENT, "there is no daemon", "is mlx5fwd running?" },
+	{ -ECONNREFUSED, "nobody listens there", "start mlx5fwd" },
+	{ -EACCES, "not permitted", "be root or in the control group" },
+	{ -ETIMEDOUT, "the daemon does not answer", "-T sets the time-out" },
+	{ -ECONNRESET, "the daemon ended the connection", NULL },
+	{ -EPIPE, "the daemon ended the connection", NULL },
+};
+
+const char *ctl_hint(int r)
 {
-	if (r == -ENOENT)
-		return err_set(err, r, "%s: no daemon (ENOENT); is mlx5fwd running?", path);
-	if (r == -ECONNREFUSED)
-		return err_set(err, r, "%s: nobody listens there (ECONNREFUSED); start mlx5fwd", path);
-	if (r == -EACCES)
-		return err_set(err, r, "%s: not permitted (EACCES); be root or in the control group", path);
-	return err_set(err, r, "%s: %s (%s)", path, strerror(-r), err_symbol(r));
+	for (size_t i = 0; i < ARRAY_LEN(failures); i++)
+		if (failures[i].r == r)
+			return failures[i].hint;
+	return NULL;
 }
 
-static int open_socket(struct ctl_client *c, const char *path, unsigned timeout_s, struct err *err)
+static const char *what_of(int r)
+{
+	for (size_t i = 0; i < ARRAY_LEN(failures); i++)
+		if (failures[i].r == r)
+			return failures[i].what;
+	return strerror(-r);
+}
+
+/* A time-out of a socket is told as EAGAIN, socket(7), SO_RCVTIMEO. */
+static int socket_error(void)
+{
+	return errno == EAGAIN ? -ETIMEDOUT : -errno;
+}
+
+/* ---- life ---- */
+
+static int open_socket(struct ctl_client *c, const char *path, unsigned timeout_s)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	struct timeval tv = { .tv_sec = timeout_s };
 
 	if (strlen(path) >= sizeof(addr.sun_path))
-		return err_set(err, -ENAMETOOLONG, "%s: a socket's path has at most %zu bytes", path,
-			       sizeof(addr.sun_path) - 1);
+		return -ENAMETOOLONG;
 	memcpy(addr.sun_path, path, strlen(path) + 1);
 	c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (c->fd < 0)
-		return connect_failed(path, -errno, err);
+		return -errno;
 	setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
 	setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
 	if (connect(c->fd, (const void *)&addr, sizeof(addr)))
-		return connect_failed(path, -errno, err);
+		return socket_error();
 	c->in = fdopen(dup(c->fd), "re");
-	return c->in ? 0 : connect_failed(path, -errno, err);
+	return c->in ? 0 : -errno;
 }
 
-int ctl_connect(const char *path, unsigned timeout_s, struct err *err, struct ctl_client **ret)
+int ctl_connect(const char *path, unsigned timeout_s, struct err *err,
+		struct ctl_client **ret)
 {
 	struct ctl_client *c = calloc(1, sizeof(*c));
 	int r;
 
 	if (!c)
-		return -ENOMEM;
+		return err_set(err, -ENOMEM, "no memory");
 	c->fd = -1;
-	r = open_socket(c, path, timeout_s, err);
+	r = open_socket(c, path, timeout_s);
 	if (r < 0) {
 		ctl_close(c);
-		return r;
+		return err_set(err, r, "%s: %s", path, what_of(r));
 	}
 	*ret = c;
 	return 0;
@@ -79,47 +105,55 @@ void ctl_close(struct ctl_client *c)
 	free(c);
 }
 
-static int lost(int r, struct err *err)
+/* ---- requests and replies ---- */
+
+static int send_bytes(int fd, const char *bytes, size_t n)
 {
-	if (r == -EAGAIN)
-		return err_set(err, -ETIMEDOUT, "the daemon does not answer (ETIMEDOUT); -T sets the time-out");
-	return err_set(err, r, "the daemon is gone: %s (%s)", strerror(-r), err_symbol(r));
+	while (n) {
+		ssize_t sent = send(fd, bytes, n, MSG_NOSIGNAL);
+
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent < 0)
+			return socket_error();
+		bytes += sent;
+		n -= (size_t)sent;
+	}
+	return 0;
 }
 
 int ctl_send(struct ctl_client *c, const char *const words[], int n, struct err *err)
 {
 	char line[CTL_LINE_MAX] = "";
-	size_t len, at = 0;
+	size_t len;
+	int r = 0;
 
-	for (int i = 0; i < n; i++)
-		if (ctl_quote(line, sizeof(line) - 1, words[i]) < 0)
-			return err_set(err, -E2BIG, "request of more than %d bytes", CTL_LINE_MAX);
+	for (int i = 0; i < n && !r; i++)
+		r = ctl_quote(line, sizeof(line) - 1, words[i]);
+	if (r < 0)
+		return err_set(err, r,
+			       r == -E2BIG ? "a request has at most %d bytes"
+					   : "a request is printable ASCII",
+			       CTL_LINE_MAX);
 	len = strlen(line);
 	line[len++] = '\n';
-	while (at < len) {
-		ssize_t sent = send(c->fd, line + at, len - at, MSG_NOSIGNAL);
-
-		if (sent < 0 && errno == EINTR)
-			continue;
-		if (sent < 0)
-			return lost(-errno, err);
-		at += (size_t)sent;
-	}
-	return 0;
+	r = send_bytes(c->fd, line, len);
+	return r < 0 ? err_set(err, r, "%s", what_of(r)) : 0;
 }
 
-int ctl_reply(struct ctl_client *c, json_t **ret, bool *last, struct err *err)
+int ctl_reply(struct ctl_client *c, struct row **ret, bool *last, struct err *err)
 {
-	json_error_t why;
-	ssize_t n;
+	char why[200];
+	int r;
 
 	errno = 0;
-	n = getline(&c->line, &c->line_size, c->in);
-	if (n < 0)
-		return lost(errno ? -errno : -ECONNRESET, err);
-	*ret = json_loads(c->line, 0, &why);
-	if (!json_is_object(*ret))
-		return err_set(err, -EPROTO, "the daemon's answer makes no sense: %s", why.text);
-	*last = json_object_get(*ret, "status");
+	if (getline(&c->line, &c->line_size, c->in) < 0) {
+		r = errno ? socket_error() : -ECONNRESET;
+		return err_set(err, r, "%s", what_of(r));
+	}
+	r = row_read(c->line, why, sizeof(why), ret);
+	if (r < 0)
+		return err_set(err, r, "the daemon's answer makes no sense: %s", why);
+	*last = row_has(*ret, "status");
 	return 0;
 }

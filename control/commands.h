@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "../lib/base/err.h"
 #include "print.h"
 
 struct command {
@@ -14,10 +15,18 @@ struct command {
 	const char *args;	   /* usage text; <> required, [] optional */
 	const char *help;	   /* one line, lower case, no full stop */
 	int min, max;		   /* words after them */
-	print_row text;		   /* how a row of the reply looks; NULL = there are none */
+	print_row text; /* how a row of the reply looks; NULL = there are none */
+	void (*complete)(struct row *row); /* adds what the tool knows; NULL = nothing */
 };
 
-/* NULL: @why has the reason, and @n_words how many words were the command's. */
-const struct command *command_find(const char *const words[], int n, int *n_words, char *why,
-				   size_t why_size);
+/* The object that @word means: exactly, or by a prefix that only one has; NULL: @err says why. */
+const char *command_object(const char *word, struct err *err);
+/**
+ * command_find() - the command that words mean
+ * @n:     at least 1
+ * @n_own: how many of the words named it; the rest are its arguments
+ * Return: NULL: @err says why.
+ */
+const struct command *command_find(const char *const words[], int n, int *n_own,
+				   struct err *err);
 void commands_help(FILE *to, const char *object); /* object NULL = all */

@@ -7,11 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../daemon/version.h"
+#include "../lib/base/number.h"
 #include "../lib/ctl/proto.h"
 #include "batch.h"
 #include "client.h"
 #include "commands.h"
-#include "../daemon/version.h"
+#include "status.h"
+
+#define SEE_HELP "see mlx5fwdctl --help"
 
 static void usage(FILE *to)
 {
@@ -41,39 +45,48 @@ struct options {
 	bool force;
 };
 
+/* ---- options ---- */
+
+enum { NOT_MINE = -2, GO_ON = -1 }; /* or an enum status to exit with */
+
 static bool is(const char *arg, const char *brief, const char *full)
 {
 	return !strcmp(arg, brief) || !strcmp(arg, full);
 }
 
-static int bad_option(const char *what, const char *why)
+static int set_timeout(struct options *o, const char *value)
 {
-	fprintf(stderr, "mlx5fwdctl: %s: %s; see mlx5fwdctl --help\n", what, why);
-	return 1;
+	uint64_t v;
+
+	if (number_parse(value, 86400, &v) < 0 || !v) {
+		print_failure(&o->print, -EINVAL, SEE_HELP,
+			      "--timeout %s: must be 1 to 86400 (seconds)", value);
+		return STATUS_USAGE;
+	}
+	o->timeout_s = (unsigned)v;
+	return GO_ON;
 }
 
-/* -1: not one of these. */
 static int take_value(struct options *o, const char *arg, const char *value)
 {
-	char *end;
-	unsigned long v;
+	const char **text = is(arg, "-b", "--batch")	? &o->batch
+			    : is(arg, "-S", "--socket") ? &o->socket
+							: NULL;
 
-	if (is(arg, "-b", "--batch"))
-		o->batch = value;
-	else if (is(arg, "-S", "--socket"))
-		o->socket = value;
-	else if (is(arg, "-T", "--timeout")) {
-		v = value ? strtoul(value, &end, 10) : 0;
-		if (value && (*end || v < 1 || v > 86400))
-			return bad_option("--timeout", "must be 1 to 86400 (seconds)");
-		o->timeout_s = (unsigned)v;
-	} else {
-		return -1;
+	if (!text && !is(arg, "-T", "--timeout"))
+		return NOT_MINE;
+	if (!value) {
+		print_failure(&o->print, -EINVAL, SEE_HELP, "%s: its value is missing",
+			      arg);
+		return STATUS_USAGE;
 	}
-	return value ? 0 : bad_option(arg, "its value is missing");
+	if (!text)
+		return set_timeout(o, value);
+	*text = value;
+	return GO_ON;
 }
 
-static bool take_flag(struct options *o, const char *arg)
+static int take_flag(struct options *o, const char *arg)
 {
 	if (is(arg, "-j", "--json"))
 		o->print.json = true;
@@ -81,150 +94,212 @@ static bool take_flag(struct options *o, const char *arg)
 		o->print.json = o->print.pretty = true;
 	else if (is(arg, "-s", "--stats"))
 		o->print.stats++;
-	else if (is(arg, "--force", "--force"))
+	else if (!strcmp(arg, "--force"))
 		o->force = true;
 	else
-		return false;
-	return true;
+		return NOT_MINE;
+	return GO_ON;
 }
 
-enum { GO_ON = -1 };
+/* Options that are all there is to do. */
+static int take_question(const char *arg)
+{
+	if (is(arg, "-V", "--version"))
+		printf("mlx5fwdctl %s\n", MLX5FWD_VERSION);
+	else if (is(arg, "-h", "--help"))
+		usage(stdout);
+	else
+		return NOT_MINE;
+	return STATUS_DONE;
+}
 
-/* Takes options up to the first word, whose index it leaves in @ret. Return: GO_ON, or the exit
- * status. */
+/* Takes options up to the first word, whose index it leaves in @ret. */
 static int take_options(int argc, char **argv, struct options *o, int *ret)
 {
 	int i, r;
 
-	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
-		if (take_flag(o, argv[i]))
-			continue;
-		if (is(argv[i], "-V", "--version")) {
-			printf("mlx5fwdctl %s\n", MLX5FWD_VERSION);
-			return 0;
+	for (i = 1; i < argc && argv[i][0] == '-'; i++) {
+		r = take_flag(o, argv[i]);
+		if (r == NOT_MINE)
+			r = take_question(argv[i]);
+		if (r == NOT_MINE) {
+			r = take_value(o, argv[i], argv[i + 1]);
+			i++;
 		}
-		if (is(argv[i], "-h", "--help")) {
-			usage(stdout);
-			return 0;
+		if (r == NOT_MINE) {
+			print_failure(&o->print, -EINVAL, SEE_HELP, "%s: unknown option",
+				      argv[i - 1]);
+			return STATUS_USAGE;
 		}
-		r = take_value(o, argv[i], argv[i + 1]);
-		if (r < 0)
-			return bad_option(argv[i], "unknown option");
-		if (r > 0)
+		if (r != GO_ON)
 			return r;
-		i++;
 	}
 	*ret = i;
 	return GO_ON;
 }
 
-static int lost(const struct err *err)
+/* ---- one command ---- */
+
+static enum status lost(const struct print *p, int r, const struct err *err)
 {
-	fprintf(stderr, "mlx5fwdctl: %s\n", err->text);
-	return 3;
+	print_failure(p, r, ctl_hint(r), "%s", err->text);
+	return STATUS_NO_DAEMON;
 }
 
-/* Prints the rows of one reply. Return: exit status. */
-static int take_reply(struct ctl_client *c, const struct command *cmd, struct print *p)
+/* Prints the rows of one reply. */
+static enum status take_reply(struct ctl_client *c, const struct command *cmd,
+			      struct print *p)
 {
+	struct row *row, *error = NULL;
 	struct err err = { "" };
 	bool last = false;
-	json_t *row, *error = NULL;
+	int r;
 
-	if (cmd->text)
-		print_begin(p);
+	print_begin(p);
 	while (!last) {
-		if (ctl_reply(c, &row, &last, &err) < 0)
-			return lost(&err);
+		r = ctl_reply(c, &row, &last, &err);
+		if (r < 0)
+			return lost(p, r, &err);
+		if (last)
+			error = row_inner(row, "error");
+		else if (cmd->complete)
+			cmd->complete(row);
 		if (!last && cmd->text)
 			print_one(p, row, cmd->text);
-		else if (json_object_get(row, "error"))
-			error = json_incref(json_object_get(row, "error"));
-		json_decref(row);
+		row_free(row);
 	}
-	if (!error) {
+	if (cmd->text && (!error || p->count))
 		print_end(p);
-		return 0;
-	}
-	p->open = p->open && p->count; /* an error instead of an empty array */
-	print_end(p);
-	print_error(p, "", 0, error);
-	json_decref(error);
-	return 2;
+	if (!error)
+		return STATUS_DONE;
+	print_error(p, error);
+	row_free(error);
+	return STATUS_REFUSED;
 }
 
-static int run_command(struct ctl_client *c, const struct command *cmd, const char **words, int n,
-		       struct print *p)
+static enum status run_command(struct ctl_client *c, const struct command *cmd,
+			       const char *const words[], int n, struct print *p)
 {
 	struct err err = { "" };
+	int r = ctl_send(c, words, n, &err);
 
-	if (ctl_send(c, words, n, &err) < 0)
-		return lost(&err);
-	return take_reply(c, cmd, p);
+	if (r == -E2BIG || r == -EINVAL) {
+		print_failure(p, r, NULL, "%s", err.text);
+		return STATUS_USAGE;
+	}
+	return r < 0 ? lost(p, r, &err) : take_reply(c, cmd, p);
 }
 
-/* The words as the daemon knows them: abbreviations written out, `show` put in. */
-static int spell_out(const struct command *cmd, char **argv, int n, int n_words, const char **words)
+/* The words as the daemon knows them: abbreviations written out, `show` put in. Return: how many;
+ * 0: they are no command, @err says why. */
+static int spell_out(const char *const said[], int n, const struct command **ret,
+		     const char *words[CTL_WORDS_MAX], struct err *err)
 {
-	int k = 0;
+	const struct command *cmd;
+	int n_own, k = 0;
 
+	if (n >= CTL_WORDS_MAX) {
+		err_set(err, -E2BIG, "too many words");
+		return 0;
+	}
+	cmd = command_find(said, n, &n_own, err);
+	if (!cmd)
+		return 0;
 	words[k++] = cmd->object;
 	if (*cmd->verb)
 		words[k++] = cmd->verb;
-	for (int i = n_words; i < n; i++)
-		words[k++] = argv[i];
+	for (int i = n_own; i < n; i++)
+		words[k++] = said[i];
+	*ret = cmd;
 	return k;
 }
 
-static int help(char **argv, int n)
+/* ---- help ---- */
+
+/* `help`, `help OBJECT`, `OBJECT help`. */
+static bool asks_help(char **argv, int n)
 {
-	if (n == 1)
-		usage(stdout);
-	else
-		commands_help(stdout, argv[1]);
-	return 0;
+	return n && n <= 2 &&
+	       (!strcmp(argv[0], "help") ||
+		(n == 2 && (!strcmp(argv[1], "help") || is(argv[1], "-h", "--help"))));
 }
 
-static int run(struct options *o, char **argv, int n)
+static enum status help(const struct options *o, char **argv, int n)
 {
+	const char *word = strcmp(argv[0], "help") != 0 ? argv[0]
+			   : n == 2			? argv[1]
+							: NULL;
+	struct err err = { "" };
+	const char *object = word ? command_object(word, &err) : NULL;
+
+	if (!word)
+		usage(stdout);
+	else if (object)
+		commands_help(stdout, object);
+	else
+		print_failure(&o->print, -EINVAL, "\"mlx5fwdctl help\" lists all", "%s",
+			      err.text);
+	return word && !object ? STATUS_USAGE : STATUS_DONE;
+}
+
+/* ---- */
+
+static enum status run(struct options *o, char **argv, int n)
+{
+	static const char *const status[] = { "status" }; /* without a word */
 	const char *words[CTL_WORDS_MAX];
 	const struct command *cmd = NULL;
-	struct ctl_client *c;
 	struct err err = { "" };
-	char why[300];
-	int n_words = 0, status;
+	struct ctl_client *c;
+	enum status ret;
+	int r;
 
-	if (n && !strcmp(argv[0], "help"))
-		return help(argv, n);
 	if (!o->batch) {
-		if (!n)
-			return usage(stderr), 1;
-		if (n >= CTL_WORDS_MAX)
-			return bad_option(argv[0], "too many words");
-		cmd = command_find((const char *const *)argv, n, &n_words, why, sizeof(why));
-		if (!cmd)
-			return fprintf(stderr, "mlx5fwdctl: %s\n", why), 1;
-		n = spell_out(cmd, argv, n, n_words, words);
+		n = spell_out(n ? (const char *const *)argv : status, n ? n : 1, &cmd,
+			      words, &err);
+		if (!n) {
+			print_failure(&o->print, -EINVAL, "\"mlx5fwdctl help\" lists all",
+				      "%s", err.text);
+			return STATUS_USAGE;
+		}
 	}
-	if (ctl_connect(o->socket, o->timeout_s, &err, &c) < 0)
-		return lost(&err);
-	status = cmd ? run_command(c, cmd, words, n, &o->print) : batch_run(c, o->batch, o->force, &o->print);
+	r = ctl_connect(o->socket, o->timeout_s, &err, &c);
+	if (r < 0)
+		return lost(&o->print, r, &err);
+	ret = cmd ? run_command(c, cmd, words, n, &o->print)
+		  : batch_run(c, o->batch, o->force, &o->print);
 	ctl_close(c);
-	return status;
+	return ret;
+}
+
+static enum status check_options(const struct options *o, int n_words)
+{
+	const char *why = o->batch && n_words ? "a batch takes its commands from the file"
+			  : o->force && !o->batch ? "--force: only with --batch"
+						  : NULL;
+
+	if (!why)
+		return STATUS_DONE;
+	print_failure(&o->print, -EINVAL, SEE_HELP, "%s", why);
+	return STATUS_USAGE;
 }
 
 int main(int argc, char **argv)
 {
 	const char *env = getenv(CTL_SOCKET_ENV);
 	struct options o = { .socket = env && *env ? env : CTL_SOCKET, .timeout_s = 5 };
-	int first, status = take_options(argc, argv, &o, &first);
+	int first, r = take_options(argc, argv, &o, &first);
 
-	if (status != GO_ON)
-		return status;
-	if (o.batch && first < argc)
-		return bad_option(argv[first], "a batch takes its commands from the file");
-	status = run(&o, argv + first, argc - first);
-	if (fflush(stdout) || ferror(stdout))
-		return 1;
-	return status;
+	if (r == GO_ON && asks_help(argv + first, argc - first))
+		r = (int)help(&o, argv + first, argc - first);
+	if (r == GO_ON && check_options(&o, argc - first) != STATUS_DONE)
+		r = STATUS_USAGE;
+	if (r == GO_ON)
+		r = (int)run(&o, argv + first, argc - first);
+	if ((fflush(stdout) || ferror(stdout)) && r == STATUS_DONE) {
+		print_failure(&o.print, -errno, NULL, "standard output: %s",
+			      strerror(errno));
+		return STATUS_USAGE;
+	}
+	return r;
 }

@@ -3,21 +3,20 @@
 #include "print.h"
 
 #include <inttypes.h>
-#include <stdio.h>
+#include <stdarg.h>
 #include <string.h>
 
-static size_t flags(const struct print *p)
-{
-	return JSON_PRESERVE_ORDER | (p->pretty ? JSON_INDENT(4) : JSON_COMPACT);
-}
+#include "../lib/base/err.h"
+
+/* ---- the array ---- */
 
 void print_begin(struct print *p)
 {
-	p->open = p->json;
 	p->count = 0;
 }
 
-void print_one(struct print *p, const json_t *row, print_row text)
+/* The bracket opens with the first row, so that an error instead of rows stands alone. */
+void print_one(struct print *p, const struct row *row, print_row text)
 {
 	if (!p->json) {
 		text(p, row);
@@ -25,165 +24,200 @@ void print_one(struct print *p, const json_t *row, print_row text)
 	}
 	fputs(p->count++ ? "," : "[", stdout);
 	if (p->pretty)
-		fputs("\n", stdout);
-	json_dumpf(row, stdout, flags(p));
+		putchar('\n');
+	row_print(row, stdout, p->pretty);
 }
 
-/* The bracket opens with the first row, so that an error instead of rows stands alone. */
 void print_end(struct print *p)
 {
-	if (p->open)
+	if (p->json)
 		puts(!p->count ? "[]" : p->pretty ? "\n]" : "]");
-	p->open = false;
 }
 
-static const char *text_of(const json_t *row, const char *key)
-{
-	const char *s = json_string_value(json_object_get(row, key));
+/* ---- errors ---- */
 
-	return s ? s : "";
+static void print_error_json(const struct print *p, const struct row *error)
+{
+	struct row *row = row_new(), *inner = row_new();
+	const char *hint = row_text(error, "hint");
+
+	row_set_text(inner, "code", row_text(error, "code"));
+	row_set_text(inner, "message", row_text(error, "message"));
+	if (*hint)
+		row_set_text(inner, "hint", hint);
+	if (p->line)
+		row_set_count(inner, "line", p->line);
+	row_set_row(row, "error", inner);
+	row_print(row, stdout, p->pretty);
+	putchar('\n');
+	row_free(row);
 }
 
-static int64_t number_of(const json_t *row, const char *key)
+void print_error(const struct print *p, const struct row *error)
 {
-	return json_integer_value(json_object_get(row, key));
+	const char *hint = row_text(error, "hint");
+
+	fputs("mlx5fwdctl: ", stderr);
+	if (p->file && p->line)
+		fprintf(stderr, "%s:%u: ", p->file, p->line);
+	fprintf(stderr, "%s (%s)%s%s\n", row_text(error, "message"),
+		row_text(error, "code"), *hint ? "; " : "", hint);
+	if (p->json)
+		print_error_json(p, error);
 }
 
-void print_error(const struct print *p, const char *where, unsigned line, const json_t *error)
+void print_failure(const struct print *p, int r, const char *hint, const char *fmt, ...)
 {
-	const char *hint = text_of(error, "hint");
-	json_t *out;
+	struct row *error = row_new();
+	char text[600];
+	va_list ap;
 
-	fprintf(stderr, "mlx5fwdctl: %s%s (%s)%s%s\n", where, text_of(error, "message"),
-		text_of(error, "code"), *hint ? "; " : "", hint);
-	if (!p->json)
-		return;
-	out = json_pack("{sO}", "error", error);
-	if (line)
-		json_object_set_new(json_object_get(out, "error"), "line", json_integer(line));
-	json_dumpf(out, stdout, flags(p));
-	puts("");
-	json_decref(out);
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	row_set_text(error, "code", err_symbol(r));
+	row_set_text(error, "message", text);
+	if (hint)
+		row_set_text(error, "hint", hint);
+	print_error(p, error);
+	row_free(error);
 }
 
-/* As ip-route(8) shows them, so that eyes and scripts find their way. */
-static void print_destination(const json_t *row)
+/* ---- routes: as ip-route(8) shows them, so that eyes and scripts find their way ---- */
+
+static void print_destination(const struct row *row)
 {
-	const char *type = text_of(row, "type");
+	const char *type = row_text(row, "type");
 
 	if (*type)
 		printf("%s ", type);
-	fputs(text_of(row, "dst"), stdout);
-	if (json_object_get(row, "lladdr"))
-		printf(" lladdr %s dev %s", text_of(row, "lladdr"), text_of(row, "dev"));
+	fputs(row_text(row, "dst"), stdout);
+	if (row_has(row, "lladdr"))
+		printf(" lladdr %s dev %s", row_text(row, "lladdr"),
+		       row_text(row, "dev"));
 }
 
-void print_route(const struct print *p, const json_t *row)
+static void print_flag(void *arg, const char *name, const char *value)
 {
-	const json_t *flag;
-	size_t i;
-
-	(void)p;
-	print_destination(row);
-	printf(" proto %s", text_of(row, "protocol"));
-	if (number_of(row, "metric"))
-		printf(" metric %" PRId64, number_of(row, "metric"));
-	json_array_foreach(json_object_get(row, "flags"), i, flag)
-		printf(" %s", json_string_value(flag));
-	puts("");
+	(void)arg;
+	(void)name;
+	printf(" %s", value);
 }
 
-void print_route_get(const struct print *p, const json_t *row)
+void print_route(const struct print *p, const struct row *row)
 {
 	(void)p;
 	print_destination(row);
-	if (json_object_get(row, "prefix"))
-		printf(" by %s proto %s", text_of(row, "prefix"), text_of(row, "protocol"));
-	printf(" verdict %s", text_of(row, "verdict"));
-	if (*text_of(row, "reason"))
-		printf(" reason %s", text_of(row, "reason"));
-	puts("");
+	printf(" proto %s", row_text(row, "protocol"));
+	if (row_number(row, "metric"))
+		printf(" metric %" PRId64, row_number(row, "metric"));
+	row_each_word(row, "flags", print_flag, NULL);
+	putchar('\n');
 }
 
-static void print_counters(const json_t *row, const char *const keys[])
+void print_route_get(const struct print *p, const struct row *row)
 {
+	(void)p;
+	print_destination(row);
+	if (row_has(row, "prefix"))
+		printf(" by %s proto %s", row_text(row, "prefix"),
+		       row_text(row, "protocol"));
+	printf(" verdict %s", row_text(row, "verdict"));
+	if (row_has(row, "reason"))
+		printf(" reason %s", row_text(row, "reason"));
+	putchar('\n');
+}
+
+/* ---- ports, workers ---- */
+
+static void print_counters(const char *indent, const struct row *row,
+			   const char *const keys[])
+{
+	fputs(indent, stdout);
 	for (; *keys; keys++)
-		printf(" %s %" PRId64, *keys, number_of(row, *keys));
-	puts("");
+		printf(" %s %" PRId64, *keys, row_number(row, *keys));
+	putchar('\n');
 }
 
-void print_port(const struct print *p, const json_t *row)
+void print_port(const struct print *p, const struct row *row)
 {
-	static const char *const traffic[] = { "received", "forwarded", "punted", "dropped", "egress", NULL };
-	static const char *const bytes[] = { "received_bytes", "egress_bytes", "forwarded_ipv4",
-					     "forwarded_ipv6", NULL };
-	static const char *const rest[] = { "punt_delivered", "punt_policed", "punt_failed", "out_of_buffer",
-					    "receive_errors", "transmit_errors", "recoveries",
-					    "carrier_changes", "doorbells", NULL };
-	bool carrier = json_is_true(json_object_get(row, "carrier"));
+	static const char *const traffic[] = { "received", "forwarded", "punted",
+					       "dropped",  "egress",	NULL };
+	static const char *const bytes[] = { "received_bytes", "egress_bytes",
+					     "forwarded_ipv4", "forwarded_ipv6", NULL };
+	static const char *const rest[] = { "punt_delivered", "punt_policed",
+					    "punt_failed",    "out_of_buffer",
+					    "receive_errors", "transmit_errors",
+					    "recoveries",     "carrier_changes",
+					    "doorbells",      NULL };
 
-	printf("%s: %s %s address %s mtu %" PRId64 " %s %s %s queues %" PRId64 "\n", text_of(row, "port"),
-	       text_of(row, "rdma_device"), text_of(row, "pci"), text_of(row, "address"),
-	       number_of(row, "mtu"), json_is_true(json_object_get(row, "up")) ? "up" : "down",
-	       carrier ? "carrier" : "no-carrier", text_of(row, "state"), number_of(row, "queues"));
-	if (!p->stats)
-		return;
-	fputs("   ", stdout);
-	print_counters(row, traffic);
-	fputs("   ", stdout);
-	print_counters(row, bytes);
-	if (p->stats < 2)
-		return;
-	fputs("   ", stdout);
-	print_counters(row, rest);
+	printf("%s: %s %s address %s mtu %" PRId64 " %s %s %s queues %" PRId64 "\n",
+	       row_text(row, "port"), row_text(row, "rdma_device"), row_text(row, "pci"),
+	       row_text(row, "address"), row_number(row, "mtu"),
+	       row_flag(row, "up") ? "up" : "down",
+	       row_flag(row, "carrier") ? "carrier" : "no-carrier",
+	       row_text(row, "state"), row_number(row, "queues"));
+	if (p->stats > 0) {
+		print_counters("   ", row, traffic);
+		print_counters("   ", row, bytes);
+	}
+	if (p->stats > 1)
+		print_counters("   ", row, rest);
 }
 
-void print_worker(const struct print *p, const json_t *row)
+void print_worker(const struct print *p, const struct row *row)
 {
-	static const char *const counters[] = { "received", "forwarded", NULL };
+	static const char *const traffic[] = { "received", "forwarded", NULL };
 	static const char *const turns[] = { "turns", "empty_turns", "sleeps", NULL };
 
-	printf("worker %" PRId64 " cpu ", number_of(row, "worker"));
-	if (json_is_null(json_object_get(row, "cpu")))
+	printf("worker %" PRId64 " cpu ", row_number(row, "worker"));
+	if (row_number(row, "cpu") < 0)
 		fputs("any", stdout);
 	else
-		printf("%" PRId64, number_of(row, "cpu"));
-	print_counters(row, counters);
-	if (!p->stats)
-		return;
-	fputs("   ", stdout);
-	print_counters(row, turns);
+		printf("%" PRId64, row_number(row, "cpu"));
+	print_counters("", row, traffic);
+	if (p->stats)
+		print_counters("   ", row, turns);
 }
 
-static void print_reasons(const json_t *row, const char *what, bool zeroes)
-{
-	const char *name;
-	json_t *value;
+/* ---- drops, and what is a list of pairs ---- */
 
-	json_object_foreach((json_t *)json_object_get(row, what), name, value)
-		if (zeroes || json_integer_value(value))
-			printf("    %-8s %-20s %" PRId64 "\n", what, name,
-			       (int64_t)json_integer_value(value));
+struct reasons {
+	const char *what;
+	bool zeroes;
+};
+
+static void print_reason(void *arg, const char *name, const char *value)
+{
+	const struct reasons *r = arg;
+
+	if (r->zeroes || strcmp(value, "0") != 0)
+		printf("    %-8s %-20s %s\n", r->what, name, value);
 }
 
 /* Reasons that never happened are shown with -s only. */
-void print_drop(const struct print *p, const json_t *row)
+void print_drop(const struct print *p, const struct row *row)
 {
-	printf("%s:\n", text_of(row, "port"));
-	print_reasons(row, "dropped", p->stats);
-	print_reasons(row, "punted", p->stats);
+	static const char *const what[] = { "dropped", "punted" };
+
+	printf("%s:\n", row_text(row, "port"));
+	for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
+		struct reasons reasons = { what[i], p->stats > 0 };
+		struct row *inner = row_inner(row, what[i]);
+
+		row_each(inner, print_reason, &reasons);
+		row_free(inner);
+	}
 }
 
-void print_pairs(const struct print *p, const json_t *row)
+static void print_pair(void *arg, const char *name, const char *value)
 {
-	const char *name;
-	json_t *value;
+	(void)arg;
+	printf("%s %s\n", name, value);
+}
 
+void print_pairs(const struct print *p, const struct row *row)
+{
 	(void)p;
-	json_object_foreach((json_t *)row, name, value) {
-		if (json_is_string(value))
-			printf("%s %s\n", name, json_string_value(value));
-		else
-			printf("%s %" PRId64 "\n", name, (int64_t)json_integer_value(value));
-	}
+	row_each(row, print_pair, NULL);
 }

@@ -18,8 +18,9 @@ static socklen_t name_socket(struct sockaddr_un *addr, const char *netdev)
 	memset(addr, 0, sizeof(*addr));
 	addr->sun_family = AF_UNIX;
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
-			   (size_t)snprintf(addr->sun_path + 1, sizeof(addr->sun_path) - 1,
-					    "mlx5fwd/port/%s", netdev));
+			   (size_t)snprintf(addr->sun_path + 1,
+					    sizeof(addr->sun_path) - 1, "mlx5fwd/port/%s",
+					    netdev));
 }
 
 /* The owner's pid as the kernel knows it; 0 when it just went. */
@@ -51,7 +52,9 @@ int claim_port(const char *netdev, struct err *err, int *ret_fd)
 	}
 	close(fd);
 	if (r == -EADDRINUSE)
-		return err_set(err, r, "%s: another mlx5fwd (pid %d) has this port; stop it first", netdev,
-			       owner_of(&addr, len));
+		return err_set(
+			err, r,
+			"%s: another mlx5fwd (pid %d) has this port; stop it first",
+			netdev, owner_of(&addr, len));
 	return err_set(err, r, "%s: %s", netdev, strerror(-r));
 }

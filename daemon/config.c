@@ -1,165 +1,43 @@
 /* daemon/config.c - the door to inih: file -> struct config
  *
- * inih tells no line numbers, so lines are counted as it reads them.
+ * inih says nothing of where a key stands, of a section without keys, or of a line that
+ * is longer than its buffer, so every line is looked at as it is read.
  */
 
 #include "config.h"
 
 #include <ini.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/base/bits.h"
 #include "../lib/base/cleanup.h"
-
-struct key {
-	const char *section, *name;
-	int (*parse)(const struct key *key, const char *value, void *field, struct err *why);
-	size_t offset; /* in struct config, or in struct config_port */
-	uint32_t min, max;
-	const char *def, *unit, *help;
-};
+#include "config_value.h"
 
 struct reader {
 	FILE *file;
-	const char *path;
+	const char *name;
 	unsigned line;
 	struct config *conf;
 	struct err *err;
-	int r;
-	/* Keys seen, to refuse the second: by row and port. */
-	bool seen[64][FWD_PORTS_MAX + 1];
+	int r; /* once an error is found nothing more is read */
+	/* Keys seen, to refuse the second: a bit a row; of [daemon], then of each port. */
+	uint64_t seen[FWD_PORTS_MAX + 1];
 };
 
-/* ---- values ---- */
-
-static int parse_number(const struct key *key, const char *value, void *field, struct err *why)
-{
-	char *end;
-	unsigned long long v;
-
-	errno = 0;
-	v = strtoull(value, &end, 10);
-	if (errno || *end || end == value || value[0] == '-' || v < key->min || v > key->max)
-		return err_set(why, -EINVAL, "must be %u to %u (%s)", key->min, key->max, key->unit);
-	if (strstr(key->help, "power of two") && !is_pow2(v))
-		return err_set(why, -EINVAL, "must be a power of two, %u to %u (%s)", key->min, key->max,
-			       key->unit);
-	*(uint32_t *)field = (uint32_t)v;
-	return 0;
-}
-
-static int parse_flag(const struct key *key, const char *value, void *field, struct err *why)
-{
-	(void)key;
-	if (strcmp(value, "yes") && strcmp(value, "no"))
-		return err_set(why, -EINVAL, "must be yes or no");
-	*(bool *)field = value[0] == 'y';
-	return 0;
-}
-
-static int parse_text(const struct key *key, const char *value, void *field, struct err *why)
-{
-	size_t n = strlen(value);
-
-	if (n < key->min || n > key->max)
-		return err_set(why, -EINVAL, "must have %u to %u bytes (%s)", key->min, key->max, key->unit);
-	memcpy(field, value, n + 1);
-	return 0;
-}
-
-static int parse_word(const char *value, const char *const *words, unsigned n, const char *list,
-		      struct err *why)
-{
-	for (unsigned i = 0; i < n; i++)
-		if (!strcmp(value, words[i]))
-			return (int)i;
-	return err_set(why, -EINVAL, "must be %s", list);
-}
-
-static int parse_idle(const struct key *key, const char *value, void *field, struct err *why)
-{
-	static const char *const words[] = { "spin", "pause", "sleep", "adaptive" };
-	int r = parse_word(value, words, 4, "spin, pause, sleep or adaptive", why);
-
-	(void)key;
-	if (r >= 0)
-		*(enum fwd_idle *)field = (enum fwd_idle)r;
-	return r < 0 ? r : 0;
-}
-
-static int parse_level(const struct key *key, const char *value, void *field, struct err *why)
-{
-	static const char *const words[] = { "error", "warning", "notice", "info", "debug" };
-	int r = parse_word(value, words, 5, "error, warning, notice, info or debug", why);
-
-	(void)key;
-	if (r >= 0)
-		*(enum log_level *)field = (enum log_level)r;
-	return r < 0 ? r : 0;
-}
-
-static int add_cpus(struct config *c, unsigned long first, unsigned long last)
-{
-	for (unsigned long cpu = first; cpu <= last; cpu++) {
-		if (c->n_cpus == CONFIG_CPUS_MAX)
-			return -E2BIG;
-		for (unsigned i = 0; i < c->n_cpus; i++)
-			if (c->cpus[i] == (int)cpu)
-				return -EEXIST;
-		c->cpus[c->n_cpus++] = (int)cpu;
-	}
-	return 0;
-}
-
-/* "2-5,8". The field is the array; its count lies in the same struct. */
-static int parse_cpus(const struct key *key, const char *value, void *field, struct err *why)
-{
-	struct config *c = CONTAINER_OF(field, struct config, cpus);
-	const char *at = value;
-
-	c->n_cpus = 0;
-	if (!strcmp(value, "auto"))
-		return 0;
-	for (;;) {
-		char *end;
-		unsigned long first = strtoul(at, &end, 10), last = first;
-
-		if (end == at || *at == '-' || *at == '+')
-			break;
-		at = end;
-		if (*at == '-') {
-			last = strtoul(at + 1, &end, 10);
-			if (end == at + 1)
-				break;
-			at = end;
-		}
-		if (last < first || last > key->max || add_cpus(c, first, last) < 0)
-			break;
-		if (!*at)
-			return 0;
-		if (*at++ != ',')
-			break;
-	}
-	c->n_cpus = 0;
-	return err_set(why, -EINVAL, "must be auto or a list such as 2-5,8: CPUs 0 to %u, each once, at most %d",
-		       key->max, CONFIG_CPUS_MAX);
-}
-
-/* ---- the table ---- */
-
 #define FIELD_daemon(f) offsetof(struct config, f)
-#define FIELD_port(f) offsetof(struct config_port, f)
-static const struct key keys[] = {
+#define FIELD_port(f)	offsetof(struct config_port, f)
+static const struct config_key keys[] = {
 #define KEY(section, name, type, field, min, max, def, unit, help) \
-	{ #section, #name, parse_##type, FIELD_##section(field), min, max, def, unit, help },
+	{ #section, #name, config_##type, FIELD_##section(field), min, max, \
+	  def,	    unit,  help },
 #include "config_keys.h"
 #undef KEY
 };
 static_assert(ARRAY_LEN(keys) <= 64, "struct reader.seen has room for them");
 
-static const struct key *find_key(const char *section, const char *name)
+#define SECTIONS "there are [daemon] and [port NAME]"
+
+static const struct config_key *find_key(const char *section, const char *name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
 		if (!strcmp(keys[i].section, section) && !strcmp(keys[i].name, name))
@@ -171,12 +49,12 @@ static void set_defaults(const char *section, void *base)
 {
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
 		if (!strcmp(keys[i].section, section))
-			keys[i].parse(&keys[i], keys[i].def, (char *)base + keys[i].offset, NULL);
+			keys[i].parse(&keys[i], keys[i].def,
+				      (char *)base + keys[i].offset, NULL);
 }
 
-/* ---- the file ---- */
-
-__attribute__((format(printf, 2, 3))) static int refuse(struct reader *rd, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void refuse(struct reader *rd,
+							 const char *fmt, ...)
 {
 	char text[400];
 	va_list ap;
@@ -184,28 +62,26 @@ __attribute__((format(printf, 2, 3))) static int refuse(struct reader *rd, const
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	rd->r = err_set(rd->err, -EINVAL, "%s:%u: %s", rd->path, rd->line, text);
-	return 0; /* inih: stop */
+	rd->r = err_set(rd->err, -EINVAL, "%s:%u: %s", rd->name, rd->line, text);
 }
 
-/* inih reads by this; a line that does not fit its buffer would be cut in two silently. */
-static char *read_line(char *to, int size, void *arg)
+/* ---- ports ---- */
+
+/* As the kernel has it (net/core/dev.c, dev_valid_name), and printable ASCII. */
+static bool is_netdev_name(const char *name)
 {
-	struct reader *rd = arg;
-	size_t n;
+	size_t n = strlen(name);
 
-	if (rd->r || !fgets(to, size, rd->file))
-		return NULL;
-	rd->line++;
-	n = strlen(to);
-	if (n + 1 == (size_t)size && to[n - 1] != '\n') {
-		refuse(rd, "line of more than %d characters", size - 2);
-		return NULL;
-	}
-	return to;
+	if (!n || n >= IF_NAMESIZE || !strcmp(name, ".") || !strcmp(name, ".."))
+		return false;
+	for (; *name; name++)
+		if (*name <= ' ' || *name >= 0x7f || *name == '/' || *name == ':')
+			return false;
+	return true;
 }
 
-static struct config_port *find_port(struct reader *rd, const char *name)
+/* The port of that name, a new one if there is none; NULL: refused. */
+static struct config_port *take_port(struct reader *rd, const char *name)
 {
 	struct config *c = rd->conf;
 	struct config_port *p;
@@ -213,9 +89,9 @@ static struct config_port *find_port(struct reader *rd, const char *name)
 	for (unsigned i = 0; i < c->n_ports; i++)
 		if (!strcmp(c->port[i].name, name))
 			return &c->port[i];
-	if (!*name || strlen(name) >= sizeof(p->name)) {
-		refuse(rd, "[port %s]: must name a network interface, 1 to %zu characters", name,
-		       sizeof(p->name) - 1);
+	if (!is_netdev_name(name)) {
+		refuse(rd, "[port %s]: must name a network interface, 1 to %d characters",
+		       name, IF_NAMESIZE - 1);
 		return NULL;
 	}
 	if (c->n_ports == FWD_PORTS_MAX) {
@@ -228,91 +104,142 @@ static struct config_port *find_port(struct reader *rd, const char *name)
 	return p;
 }
 
-static int take(struct reader *rd, const struct key *key, void *base, unsigned slot, const char *value)
-{
-	struct err why = { "" };
+/* ---- lines, before inih sees them ---- */
 
-	if (rd->seen[key - keys][slot])
-		return refuse(rd, "%s: given twice", key->name);
-	rd->seen[key - keys][slot] = true;
-	if (key->parse(key, value, (char *)base + key->offset, &why) < 0)
-		return refuse(rd, "%s = %s: %s", key->name, value, why.text);
-	return 1;
+static bool is_end(const char *rest)
+{
+	rest += strspn(rest, " \t\r\n");
+	return !*rest || *rest == ';' || *rest == '#';
 }
 
-static int on_key(void *user, const char *section, const char *name, const char *value)
+static void check_section(struct reader *rd, const char *line)
 {
-	struct reader *rd = user;
-	bool is_port = !strncmp(section, "port ", 5);
-	const struct key *key = find_key(is_port ? "port" : section, name);
-	struct config_port *p;
-
-	if (!*section)
-		return refuse(rd, "%s: before the first section; there are [daemon] and [port NAME]", name);
-	if (!key)
-		return refuse(rd, "%s: unknown key in [%s]", name, section);
-	if (!is_port)
-		return take(rd, key, rd->conf, 0, value);
-	p = find_port(rd, section + 5);
-	return p ? take(rd, key, p, 1 + (unsigned)(p - rd->conf->port), value) : 0;
-}
-
-/* inih says nothing of a section without keys, but "[port eth0]" alone means something and an
- * unknown section is an error, so section lines are looked at as they are read. */
-static void note_section(struct reader *rd, const char *line)
-{
+	const char *end = strchr(line, ']');
 	char name[80];
 
-	line += strspn(line, " \t");
-	if (sscanf(line, "[%79[^]]]", name) != 1)
+	if (!end || !is_end(end + 1)) {
+		refuse(rd,
+		       "must be a section alone in its line: [daemon] or [port NAME]");
 		return;
+	}
+	snprintf(name, sizeof(name), "%.*s", (int)(end - line - 1), line + 1);
 	if (!strncmp(name, "port ", 5))
-		find_port(rd, name + 5);
-	else if (strcmp(name, "daemon"))
-		refuse(rd, "[%s]: unknown section; there are [daemon] and [port NAME]", name);
+		take_port(rd, name + 5);
+	else if (strcmp(name, "daemon") != 0)
+		refuse(rd, "[%s]: unknown section; " SECTIONS, name);
 }
 
-static char *read_and_note(char *to, int size, void *arg)
+static void check_line(struct reader *rd, const char *line, size_t n, size_t max)
 {
-	char *line = read_line(to, size, arg);
-
-	if (line)
-		note_section(arg, line);
-	return line;
+	if (memchr(line, '\0', n))
+		refuse(rd, "there is a zero byte in the line");
+	else if (n > max)
+		refuse(rd, "line of more than %zu characters", max - 1);
+	else if (*line == '[')
+		check_section(rd, line);
+	else if (!is_end(line) && !strpbrk(line, "=:"))
+		refuse(rd, "neither [section] nor key = value");
 }
 
-static int check_whole(const struct config *c, const char *path, struct err *err)
+/* For inih, in the place of fgets(3). Blanks before a key mean nothing; to inih they would
+ * mean that the value of the line before goes on. */
+static char *read_line(char *to, int size, void *arg)
+{
+	struct reader *rd = arg;
+	SCOPED_FREE char *line = NULL;
+	size_t room = 0, blanks;
+	ssize_t n;
+
+	n = rd->r ? -1 : getline(&line, &room, rd->file);
+	if (n < 0)
+		return NULL;
+	rd->line++;
+	blanks = strspn(line, " \t");
+	check_line(rd, line + blanks, (size_t)n - blanks, (size_t)size - 1);
+	if (rd->r)
+		return NULL;
+	memcpy(to, line + blanks, (size_t)n - blanks + 1);
+	return to;
+}
+
+/* ---- keys, as inih finds them ---- */
+
+static void take_value(struct reader *rd, const struct config_key *key, void *base,
+		       uint64_t *seen, const char *value)
+{
+	uint64_t bit = UINT64_C(1) << (key - keys);
+	struct err why = { "" };
+
+	if (*seen & bit)
+		refuse(rd, "%s: given twice", key->name);
+	else if (key->parse(key, value, (char *)base + key->offset, &why) < 0)
+		refuse(rd, "%s = %s: %s", key->name, value, why.text);
+	*seen |= bit;
+}
+
+/* Return: 1 = go on; the reader stops it otherwise. */
+static int on_key(void *arg, const char *section, const char *name, const char *value)
+{
+	struct reader *rd = arg;
+	bool is_port = !strncmp(section, "port ", 5);
+	const struct config_key *key = find_key(is_port ? "port" : section, name);
+	struct config_port *p;
+
+	if (!*section) {
+		refuse(rd, "%s: before the first section; " SECTIONS, name);
+	} else if (!key) {
+		refuse(rd, "%s: unknown key in [%s]", name, section);
+	} else if (is_port) {
+		p = take_port(rd, section + 5);
+		if (p)
+			take_value(rd, key, p, &rd->seen[1 + (p - rd->conf->port)],
+				   value);
+	} else {
+		take_value(rd, key, rd->conf, &rd->seen[0], value);
+	}
+	return !rd->r;
+}
+
+/* ---- the whole ---- */
+
+static int check_whole(const struct config *c, const char *name, struct err *err)
 {
 	if (!c->n_ports)
-		return err_set(err, -EINVAL, "%s: no port: add a section such as [port eth0]", path);
-	if (c->n_cpus && c->n_cpus < c->workers)
-		return err_set(err, -EINVAL, "%s: cpus: names %u CPUs for %u workers", path, c->n_cpus,
-			       c->workers);
+		return err_set(err, -EINVAL,
+			       "%s: no port: add a section such as [port eth0]", name);
+	if (c->cpus.n && c->cpus.n < c->workers)
+		return err_set(err, -EINVAL, "%s: cpus: names %u CPUs for %u workers",
+			       name, c->cpus.n, c->workers);
 	return 0;
+}
+
+int config_read_file(FILE *file, const char *name, struct config *ret, struct err *err)
+{
+	struct config c = { .workers = 0 };
+	struct reader rd = { .file = file, .name = name, .conf = &c, .err = err };
+	int r;
+
+	set_defaults("daemon", &c);
+	r = ini_parse_stream(read_line, &rd, on_key, &rd);
+	if (rd.r)
+		return rd.r;
+	if (!feof(file))
+		return err_set(err, -EIO, "%s: cannot be read: %s", name,
+			       strerror(errno));
+	if (r > 0) /* a comment before the '=' */
+		return err_set(err, -EINVAL, "%s:%d: neither [section] nor key = value",
+			       name, r);
+	r = check_whole(&c, name, err);
+	if (!r)
+		*ret = c;
+	return r;
 }
 
 int config_read(const char *path, struct config *ret, struct err *err)
 {
-	SCOPED_FREE struct config *c = calloc(1, sizeof(*c));
-	SCOPED_FREE struct reader *rd = calloc(1, sizeof(*rd));
 	SCOPED_FILE FILE *file = fopen(path, "re");
-	int r;
 
-	if (!c || !rd)
-		return -ENOMEM;
 	if (!file)
 		return err_set(err, -errno, "%s: %s", path, strerror(errno));
-	*rd = (struct reader){ .file = file, .path = path, .conf = c, .err = err };
-	set_defaults("daemon", c);
-	r = ini_parse_stream(read_and_note, rd, on_key, rd);
-	if (rd->r)
-		return rd->r;
-	if (r > 0)
-		return err_set(err, -EINVAL, "%s:%d: neither [section] nor key = value", path, r);
-	if (r < 0 || ferror(file))
-		return err_set(err, -EIO, "%s: cannot be read", path);
-	r = check_whole(c, path, err);
-	if (!r)
-		*ret = *c;
-	return r;
+	return config_read_file(file, path, ret, err);
 }

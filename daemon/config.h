@@ -9,13 +9,19 @@
 #include <net/if.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "../lib/base/err.h"
 #include "../lib/fwd/worker.h"
 #include "log.h"
 
-#define CONFIG_FILE "/etc/mlx5fwd/mlx5fwd.conf"
+#define CONFIG_FILE	"/etc/mlx5fwd/mlx5fwd.conf"
 #define CONFIG_CPUS_MAX 64
+
+struct config_cpus {
+	int cpu[CONFIG_CPUS_MAX]; /* of worker n */
+	unsigned n;		  /* 0 = choose */
+};
 
 struct config_port {
 	char name[IF_NAMESIZE]; /* netdev, from "[port eth0]" */
@@ -26,8 +32,7 @@ struct config_port {
 struct config {
 	/* [daemon] */
 	uint32_t workers;
-	int cpus[CONFIG_CPUS_MAX]; /* of worker n; n_cpus 0 = choose */
-	unsigned n_cpus;
+	struct config_cpus cpus;
 	enum fwd_idle idle;
 	uint32_t idle_spin_us, idle_pause_us;
 	uint32_t punt_rate_pps, punt_burst, punt_ring;
@@ -42,3 +47,5 @@ struct config {
 
 /* @err: "mlx5fwd.conf:12: idle_spin_us = x: must be 0 to 1000000 (microseconds)". */
 int config_read(const char *path, struct config *ret, struct err *err);
+/* The same from an open file, which @name stands for in errors. */
+int config_read_file(FILE *file, const char *name, struct config *ret, struct err *err);

@@ -1,7 +1,7 @@
 /* daemon/config_keys.h - every key there is
  *
  * KEY(section, key, type, field, min, max, default, unit, help)
- *   type    number, flag (yes or no), text, cpus, idle, level
+ *   type    number, pow2, flag (yes or no), text, cpus, idle, level: config_value.h
  *   field   of struct config, or of struct config_port in section "port"
  *   min max of a number; of a text: bytes
  */
@@ -10,7 +10,8 @@ KEY(daemon, workers, number, workers, 1, 64, "1", "threads",
 KEY(daemon, cpus, cpus, cpus, 0, 1023, "auto", "CPU list",
     "CPU of each worker, such as 2-5,8; auto takes the last CPUs this process may use")
 KEY(daemon, idle, idle, idle, 0, 0, "adaptive", "",
-    "what a worker does when nothing comes: spin, pause, sleep, or adaptive: one after the other")
+    "what a worker does when nothing comes: spin, pause, sleep, or adaptive: one after the "
+    "other")
 KEY(daemon, idle_spin_us, number, idle_spin_us, 0, 1000000, "50", "microseconds",
     "adaptive: look again at once for this long")
 KEY(daemon, idle_pause_us, number, idle_pause_us, 0, 1000000, "1000", "microseconds",
@@ -19,19 +20,19 @@ KEY(daemon, punt_rate, number, punt_rate_pps, 0, 10000000, "1000", "packets a se
     "packets handed to the kernel, for each port and reason; 0 = no limit")
 KEY(daemon, punt_burst, number, punt_burst, 1, 1000000, "100", "packets",
     "that many more at once")
-KEY(daemon, punt_ring, number, punt_ring, 16, 65536, "1024", "packets",
-    "a worker's room for packets on their way to the kernel; a power of two")
+KEY(daemon, punt_ring, pow2, punt_ring, 16, 65536, "1024", "packets",
+    "a worker's room for packets on their way to the kernel")
 KEY(daemon, max_nexthops, number, max_nexthops, 16, 1048576, "65536", "next hops",
     "different next hops at most")
-KEY(daemon, control_socket, text, control_socket, 1, 107, "/run/mlx5fwd/control.sock", "path",
-    "Unix socket for mlx5fwdctl")
-KEY(daemon, control_group, text, control_group, 0, 31, "mlx5fwd", "group",
+KEY(daemon, control_socket, text, control_socket, 1, 107, "/run/mlx5fwd/control.sock",
+    "bytes", "Unix socket for mlx5fwdctl")
+KEY(daemon, control_group, text, control_group, 0, 31, "mlx5fwd", "bytes",
     "who may use the socket besides root; a group that does not exist means root only")
 KEY(daemon, log_level, level, log_level, 0, 0, "info", "",
     "error, warning, notice, info or debug")
-KEY(port, rx_packets, number, rx_packets, 64, 32768, "1024", "packets",
-    "depth of each receive queue; a power of two")
-KEY(port, tx_packets, number, tx_packets, 64, 32768, "1024", "packets",
-    "depth of each send queue; a power of two")
-KEY(port, striding, flag, striding, 0, 1, "yes", "",
+KEY(port, rx_packets, pow2, rx_packets, 64, 32768, "1024", "packets",
+    "depth of each receive queue")
+KEY(port, tx_packets, pow2, tx_packets, 64, 32768, "1024", "packets",
+    "depth of each send queue")
+KEY(port, striding, flag, striding, 0, 0, "yes", "",
     "many packets to a receive buffer, where the device can")

@@ -18,12 +18,14 @@ void event_loop_free(struct event_loop *l);
 int event_add(struct event_loop *l, int fd, uint32_t events, event_fn fn, void *arg,
 	      struct event_source **ret);
 int event_change(struct event_loop *l, struct event_source *s, uint32_t events);
-void event_del(struct event_loop *l, struct event_source *s); /* NULL is fine; fd stays open */
+void event_del(struct event_loop *l,
+	       struct event_source *s); /* NULL is fine; fd stays open */
 
 /* @fn gets the signal's number; the signals are blocked in this thread and those it starts. */
 int event_signals(struct event_loop *l, const int *signals, unsigned n,
 		  void (*fn)(void *arg, int signal), void *arg);
-int event_tick(struct event_loop *l, unsigned period_ms, void (*fn)(void *arg), void *arg);
+int event_tick(struct event_loop *l, unsigned period_ms, void (*fn)(void *arg),
+	       void *arg);
 
 /* Runs until event_stop(). Return 0 or -errno of epoll. */
 int event_loop_run(struct event_loop *l);

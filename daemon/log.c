@@ -3,20 +3,41 @@
 #include "log.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static enum log_level threshold = LOG_LEVEL_INFO;
+static bool to_journal;
 
 static const struct {
 	const char *name, *priority; /* sd-daemon(3), SD_ERR and so on */
 } levels[] = {
-	[LOG_LEVEL_ERROR] = { "error", "<3>" },	  [LOG_LEVEL_WARNING] = { "warning", "<4>" },
-	[LOG_LEVEL_NOTICE] = { "notice", "<5>" }, [LOG_LEVEL_INFO] = { "info", "<6>" },
+	[LOG_LEVEL_ERROR] = { "error", "<3>" },
+	[LOG_LEVEL_WARNING] = { "warning", "<4>" },
+	[LOG_LEVEL_NOTICE] = { "notice", "<5>" },
+	[LOG_LEVEL_INFO] = { "info", "<6>" },
 	[LOG_LEVEL_DEBUG] = { "debug", "<7>" },
 };
 
-void log_set_level(enum log_level level) { threshold = level; }
+/* $JOURNAL_STREAM is inherited by all below a service; only if standard error is the very stream it
+ * names does the journal read it, systemd.exec(5). */
+static bool is_journal(const char *stream)
+{
+	unsigned long long device, inode;
+	struct stat st;
+
+	return stream && sscanf(stream, "%llu:%llu", &device, &inode) == 2 &&
+	       !fstat(STDERR_FILENO, &st) && st.st_dev == device && st.st_ino == inode;
+}
+
+void log_open(enum log_level level)
+{
+	threshold = level;
+	to_journal = is_journal(getenv("JOURNAL_STREAM"));
+}
 
 void log_line(enum log_level level, const char *fmt, ...)
 {
@@ -29,7 +50,7 @@ void log_line(enum log_level level, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	/* One call, so that lines of several threads do not mix. */
-	if (getenv("JOURNAL_STREAM"))
+	if (to_journal)
 		fprintf(stderr, "%s%s\n", levels[level].priority, text);
 	else
 		fprintf(stderr, "mlx5fwd: %s: %s\n", levels[level].name, text);

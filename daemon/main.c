@@ -29,26 +29,10 @@ static void on_signal(void *arg, int signal)
 	event_stop(r->loop);
 }
 
-static void on_tick(void *arg) { ports_recover(arg); }
-
-static void on_mirror(void *arg, uint32_t events)
+static void on_tick(void *arg)
 {
-	struct router *r = arg;
-	int ret = mirror_process(r->mirror);
-
-	(void)events;
-	if (ret < 0)
-		log_error("asking the kernel for its links and addresses again: %s", strerror(-ret));
-}
-
-static void on_link(void *arg, const struct mirror_link *link, bool gone)
-{
-	ports_on_link(arg, link, gone);
-}
-
-static void on_addr(void *arg, uint8_t family, const uint8_t addr[16], bool added)
-{
-	ports_on_addr(arg, family, addr, added);
+	follow_tick(arg);
+	recover_tick(arg);
 }
 
 static int start_loop(struct router *r, struct err *err)
@@ -63,17 +47,6 @@ static int start_loop(struct router *r, struct err *err)
 	return ret < 0 ? err_set(err, ret, "event loop: %s", strerror(-ret)) : 0;
 }
 
-static int start_mirror(struct router *r, struct err *err)
-{
-	struct mirror_ops ops = { .arg = r, .link = on_link, .addr = on_addr };
-	int ret = mirror_open(&ops, err, &r->mirror);
-
-	if (ret < 0)
-		return ret;
-	ret = event_add(r->loop, mirror_fd(r->mirror), EPOLLIN, on_mirror, r, &r->mirror_events);
-	return ret < 0 ? err_set(err, ret, "event loop: %s", strerror(-ret)) : 0;
-}
-
 static int start_fib(struct router *r, struct err *err)
 {
 	struct fib_conf conf = { .max_nexthops = r->conf.max_nexthops };
@@ -84,7 +57,8 @@ static int start_fib(struct router *r, struct err *err)
 
 /* In order; what a step made is taken apart by stop(), also after a failure half way. */
 static int (*const steps[])(struct router *r, struct err *err) = {
-	start_loop, start_mirror, start_fib, ports_open, workers_open, workers_start, control_open, ports_steer,
+	start_loop,   follow_open,   start_fib,	   ports_open,
+	workers_open, workers_start, control_open, ports_steer,
 };
 
 static int start(struct router *r, struct err *err)
@@ -106,9 +80,7 @@ static void stop(struct router *r)
 	workers_stop(r);
 	workers_close(r);
 	ports_close(r);
-	if (r->mirror_events)
-		event_del(r->loop, r->mirror_events);
-	mirror_close(r->mirror);
+	follow_close(r);
 	fib_free(r->fib);
 	event_loop_free(r->loop);
 }
@@ -124,7 +96,8 @@ static int run(struct router *r)
 		stop(r);
 		return EXIT_FAILURE;
 	}
-	snprintf(status, sizeof(status), "forwarding on %u ports with %u workers", r->n_ports, r->n_workers);
+	snprintf(status, sizeof(status), "forwarding on %u ports with %u workers",
+		 r->n_ports, r->n_workers);
 	log_notice("%s", status);
 	notify_ready(status);
 	ret = event_loop_run(r->loop);
@@ -149,7 +122,7 @@ int main(int argc, char **argv)
 	}
 	if (options.check)
 		return EXIT_SUCCESS;
-	log_set_level(router.conf.log_level);
+	log_open(router.conf.log_level);
 	signal(SIGPIPE, SIG_IGN);
 	return run(&router);
 }

@@ -4,6 +4,15 @@
 
 #include <systemd/sd-daemon.h>
 
-void notify_ready(const char *status) { sd_notifyf(0, "READY=1\nSTATUS=%s", status); }
-void notify_stopping(void) { sd_notify(0, "STOPPING=1\nSTATUS=draining"); }
-void notify_status(const char *status) { sd_notifyf(0, "STATUS=%s", status); }
+void notify_ready(const char *status)
+{
+	sd_notifyf(0, "READY=1\nSTATUS=%s", status);
+}
+void notify_stopping(void)
+{
+	sd_notify(0, "STOPPING=1\nSTATUS=draining");
+}
+void notify_status(const char *status)
+{
+	sd_notifyf(0, "STATUS=%s", status);
+}

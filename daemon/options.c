@@ -17,14 +17,17 @@ static void usage(FILE *to)
 		"      --check        read the configuration, say what is wrong, and exit\n"
 		"  -h, --help         this text\n"
 		"  -V, --version      version\n\n"
-		"SIGTERM or SIGINT: hand traffic back to the kernel, finish what is under way, exit.\n");
+		"SIGTERM or SIGINT: hand traffic back to the kernel, finish what is under\n"
+		"way, exit.\n");
 }
 
 int options_parse(int argc, char **argv, struct options *ret)
 {
 	static const struct option longs[] = {
-		{ "config", required_argument, NULL, 'c' }, { "check", no_argument, NULL, 'k' },
-		{ "help", no_argument, NULL, 'h' },	    { "version", no_argument, NULL, 'V' },
+		{ "config", required_argument, NULL, 'c' },
+		{ "check", no_argument, NULL, 'k' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int c;

@@ -2,59 +2,77 @@
 
 #include "requests.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "../lib/base/hot.h"
-#include "router.h"
 
-static const struct request_row rows[] = {
-	{ "route add", REQUEST_WRITE, 2, 8, request_route_add },
-	{ "route replace", REQUEST_WRITE, 2, 8, request_route_replace },
-	{ "route del", REQUEST_WRITE, 1, 8, request_route_del },
-	{ "route show", REQUEST_READ, 0, 4, request_route_show },
-	{ "route get", REQUEST_READ, 1, 1, request_route_get },
-	{ "begin", REQUEST_WRITE, 0, 0, request_begin },
-	{ "commit", REQUEST_WRITE, 0, 0, request_commit },
-	{ "abort", REQUEST_WRITE, 0, 0, request_abort },
-	{ "port show", REQUEST_READ, 0, 1, request_port_show },
-	{ "worker show", REQUEST_READ, 0, 0, request_worker_show },
-	{ "drop show", REQUEST_READ, 0, 1, request_drop_show },
-	{ "status", REQUEST_READ, 0, 0, request_status },
-	{ "version", REQUEST_READ, 0, 0, request_version },
+enum need { READ, WRITE };
+
+static const struct entry {
+	const char *object, *verb; /* verb NULL: the object alone */
+	enum need need;
+	int min, max; /* words after them */
+	void (*run)(struct request *req);
+} requests[] = {
+	{ "route", "add", WRITE, 2, 6, request_route_add },
+	{ "route", "replace", WRITE, 2, 6, request_route_replace },
+	{ "route", "del", WRITE, 1, 2, request_route_del },
+	{ "route", "show", READ, 0, 2, request_route_show },
+	{ "route", "get", READ, 1, 1, request_route_get },
+	{ "begin", NULL, WRITE, 0, 0, request_begin },
+	{ "commit", NULL, WRITE, 0, 0, request_commit },
+	{ "abort", NULL, WRITE, 0, 0, request_abort },
+	{ "port", "show", READ, 0, 1, request_port_show },
+	{ "worker", "show", READ, 0, 0, request_worker_show },
+	{ "drop", "show", READ, 0, 1, request_drop_show },
+	{ "status", NULL, READ, 0, 0, request_status },
+	{ "version", NULL, READ, 0, 0, request_version },
 };
 
-/* Number of words of @path that the line starts with, 0 = not this one. */
-static int match(const char *path, char *words[], int n)
+static const struct entry *find(char *const words[], int n)
 {
-	char first[32] = "", second[32] = "";
-	int parts = sscanf(path, "%31s %31s", first, second);
+	for (size_t i = 0; i < ARRAY_LEN(requests); i++) {
+		const struct entry *e = &requests[i];
 
-	if (n < parts || strcmp(words[0], first))
-		return 0;
-	return parts == 2 && strcmp(words[1], second) ? 0 : parts;
+		if (strcmp(words[0], e->object) != 0)
+			continue;
+		if (!e->verb || (n > 1 && !strcmp(words[1], e->verb)))
+			return e;
+	}
+	return NULL;
+}
+
+/* The request's own words as one text. */
+static const char *name(char *const words[], int own, char *text, size_t size)
+{
+	snprintf(text, size, "%s%s%s", words[0], own > 1 ? " " : "",
+		 own > 1 ? words[1] : "");
+	return text;
 }
 
 void request_run(struct router *r, struct client *c, char *words[], int n)
 {
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		const struct request_row *row = &rows[i];
-		int parts = match(row->path, words, n);
-		struct request req = { r, c, words + parts, n - parts };
+	const struct entry *e = find(words, n);
+	int own = n > 1 && (!e || e->verb) ? 2 : 1;
+	struct request req = { r, c, words + own, n - own };
+	char text[200];
 
-		if (!parts)
-			continue;
-		if (req.n < row->min || req.n > row->max)
-			client_error(c, -EINVAL, "%s: wrong number of words", row->path);
-		else if (row->need == REQUEST_WRITE && !client_may_write(c))
-			client_error(c, -EACCES, "%s: you may look but not change: not root, and not in the "
-				     "control group", row->path);
-		else
-			row->run(&req);
-		return;
-	}
-	client_error(c, -ENOSYS, "%s%s%s: unknown request", words[0], n > 1 ? " " : "",
-		     n > 1 ? words[1] : "");
+	name(words, own, text, sizeof(text));
+	if (!e)
+		client_error(c, -ENOSYS, NULL, "%s: unknown request", text);
+	else if (req.n < e->min || req.n > e->max)
+		client_error(c, -EINVAL, NULL, "%s: %d to %d words must follow, not %d",
+			     text, e->min, e->max, req.n);
+	else if (e->need == WRITE && !client_may_write(c))
+		client_error(c, -EACCES, "be root or in the control group",
+			     "%s: you may look but not change", text);
+	else
+		e->run(&req);
 }
 
-void request_client_gone(struct router *r, struct client *c) { routes_client_gone(r, c); }
+void request_client_gone(struct router *r, const struct client *c)
+{
+	routes_client_gone(r, c);
+}

@@ -1,34 +1,35 @@
-/* daemon/requests.h - the table of requests */
+/* daemon/requests.h - what a control line can ask for
+ *
+ * requests.c has the table. A handler answers through its client: rows, then client_ok()
+ * or client_error(), or a stream that ends so.
+ */
 #pragma once
 
-#include "control.h"
-
-enum request_need { REQUEST_READ, REQUEST_WRITE };
+#include "client.h"
 
 struct request {
 	struct router *router;
 	struct client *client;
-	char **arg; /* words after the path */
+	char **arg; /* words after the request's own */
 	int n;
 };
 
-struct request_row {
-	const char *path; /* words, one space between */
-	enum request_need need;
-	int min, max; /* words after it */
-	void (*run)(struct request *req);
-};
+/* One line, cut into words; answers through @c. */
+void request_run(struct router *r, struct client *c, char *words[], int n);
+void request_client_gone(struct router *r, const struct client *c);
 
 /* routes.c */
 void request_route_add(struct request *req);
 void request_route_replace(struct request *req);
 void request_route_del(struct request *req);
-void request_route_show(struct request *req);
-void request_route_get(struct request *req);
 void request_begin(struct request *req);
 void request_commit(struct request *req);
 void request_abort(struct request *req);
-void routes_client_gone(struct router *r, const struct client *c);
+void routes_client_gone(struct router *r,
+			const struct client *c); /* gives up its batch */
+/* route_show.c */
+void request_route_show(struct request *req);
+void request_route_get(struct request *req);
 /* show.c */
 void request_status(struct request *req);
 void request_version(struct request *req);

@@ -1,10 +1,12 @@
 /* daemon/router.h - everything the daemon has, and who starts and stops it
  *
- *   main.c     start order and stop order
- *   ports.c    devices, queues, steering; follows links and addresses
- *   workers.c  threads and the exception path
- *   routes.c   requests about routes -> fib
- *   control.c requests.c   Unix socket
+ *   main.c        start order and stop order
+ *   claim.c       one daemon a port
+ *   ports.c       devices, queues, steering
+ *   follow.c      links, addresses and device events while it runs
+ *   recover.c     queues in error
+ *   workers.c     threads and the exception path
+ *   control.c     Unix socket; client.c requests.c and what they call
  *
  * All of it belongs to the control thread.
  */
@@ -23,17 +25,20 @@
 
 #define ROUTER_WORKERS_MAX 64
 
+struct client;
+
 struct port {
 	struct router *router;
 	const struct config_port *conf;
 	unsigned index;
 	struct mirror_link link; /* as the kernel says; ifindex 0 = gone */
+	uint32_t opened_mtu;	 /* what the queues were made for */
 	struct m5_dev *dev;
 	struct m5_rxq *rxq[ROUTER_WORKERS_MAX];
 	struct m5_txq *txq[ROUTER_WORKERS_MAX];
 	struct m5_steer *steer;
 	struct event_source *events;
-	int claim_fd; /* claim.c; -1 = none */
+	int claim_fd; /* -1 = none */
 	uint64_t carrier_changes, recoveries;
 	bool lost; /* device-fatal: the kernel has the port until a restart */
 };
@@ -43,6 +48,7 @@ struct router {
 	struct event_loop *loop;
 	struct mirror *mirror;
 	struct event_source *mirror_events;
+	bool mirror_fails;
 	struct fib *fib;
 	struct port port[FWD_PORTS_MAX];
 	unsigned n_ports;
@@ -50,6 +56,7 @@ struct router {
 	unsigned n_workers;
 	struct exc *exc;
 	struct control *control;
+	struct client *batch_owner; /* routes.c; NULL: no batch is open */
 	uint64_t started_ns;
 	bool forwarding; /* transit is ours */
 };
@@ -58,20 +65,36 @@ struct router {
 int claim_port(const char *netdev, struct err *err, int *ret_fd);
 
 /* ports.c */
-int ports_open(struct router *r, struct err *err);  /* devices and queues; no packet comes yet */
+int ports_open(struct router *r,
+	       struct err *err); /* devices and queues; no packet comes yet */
 int ports_steer(struct router *r, struct err *err); /* from here on transit is ours */
 void ports_release(struct router *r);		    /* transit back to the kernel */
 void ports_close(struct router *r);
-void ports_on_link(struct router *r, const struct mirror_link *link, bool gone);
-void ports_on_addr(struct router *r, uint8_t family, const uint8_t addr[16], bool added);
-void ports_recover(struct router *r); /* every tick: queues in error are reset */
 struct port *port_by_name(struct router *r, const char *name);
+void port_add_local(struct port *p, uint8_t family, const uint8_t addr[16]);
+/* What a next hop takes from its port: source MAC and MTU. */
+void port_set_nexthop(const struct port *p, struct fib_nh *nh);
+/* The device is gone for good; the rest goes on. */
+void port_give_up(struct port *p);
+
+/* follow.c */
+int follow_open(struct router *r,
+		struct err *err); /* asks the kernel for links and addresses */
+void follow_close(struct router *r);
+int follow_device(struct port *p, struct err *err);
+void follow_tick(struct router *r);
+
+/* recover.c */
+void recover_tick(struct router *r);
 
 /* workers.c */
 int workers_open(struct router *r, struct err *err);
 int workers_start(struct router *r, struct err *err);
-void workers_drain(struct router *r); /* after ports_release(): until nothing is under way */
+void workers_drain(
+	struct router *r); /* after ports_release(): until nothing is under way */
 void workers_stop(struct router *r);
 void workers_close(struct router *r);
 /* A port's queues, MAC or state as every worker shall see it. */
 void workers_set_port(struct router *r, const struct port *p);
+/* The worker is paused or stopped: what it handed to the devices leaves, while @until_ns allows. */
+void workers_flush(struct router *r, unsigned worker, uint64_t until_ns);

@@ -17,8 +17,8 @@ static int choose_cpu(const struct config *c, unsigned worker)
 	cpu_set_t set;
 	int left = (int)worker;
 
-	if (c->n_cpus)
-		return c->cpus[worker];
+	if (c->cpus.n)
+		return c->cpus.cpu[worker];
 	if (sched_getaffinity(0, sizeof(set), &set))
 		return -1;
 	for (int cpu = CPU_SETSIZE - 1; cpu >= 0; cpu--)
@@ -33,8 +33,11 @@ static int check_cpu(int cpu, struct err *err)
 
 	if (cpu < 0 || sched_getaffinity(0, sizeof(set), &set) || CPU_ISSET(cpu, &set))
 		return 0;
-	return err_set(err, -EINVAL, "cpus: CPU %d: this process may not use it (no such CPU, or outside its "
-		       "cpuset)", cpu);
+	return err_set(
+		err, -EINVAL,
+		"cpus: CPU %d: this process may not use it (no such CPU, or outside its "
+		"cpuset)",
+		cpu);
 }
 
 static uint32_t punt_bytes(const struct router *r)
@@ -70,12 +73,22 @@ static int open_worker(struct router *r, unsigned w, struct err *err)
 static int open_exceptions(struct router *r, struct err *err)
 {
 	struct ring *ring[ROUTER_WORKERS_MAX];
-	struct exc_conf conf = { .ring = ring, .n_rings = r->n_workers, .rate_pps = r->conf.punt_rate_pps,
+	struct exc_conf conf = { .ring = ring,
+				 .n_rings = r->n_workers,
+				 .rate_pps = r->conf.punt_rate_pps,
 				 .burst = r->conf.punt_burst };
+	struct err warn = { "" };
+	int ret;
 
 	for (unsigned w = 0; w < r->n_workers; w++)
 		ring[w] = fwd_worker_punt(r->worker[w]);
-	return exc_new(&conf, err, &r->exc);
+	ret = exc_new(&conf, &warn, &r->exc);
+	if (ret < 0)
+		return err_set(err, ret, "exception path: %s", strerror(-ret));
+	if (warn.text[0])
+		log_warning("%s; a TAP device of each port takes punts instead",
+			    warn.text);
+	return 0;
 }
 
 int workers_open(struct router *r, struct err *err)
@@ -91,14 +104,23 @@ int workers_open(struct router *r, struct err *err)
 	return ret;
 }
 
+static void set_punts(struct router *r, const struct port *p)
+{
+	struct exc_port is = { .ifindex = p->link.ifindex, .mtu = p->link.mtu };
+	struct err err = { "" };
+
+	memcpy(is.mac, p->link.mac, sizeof(is.mac));
+	if (exc_set_port(r->exc, p->index, &is, &err) < 0)
+		log_error("port %s: %s; its punts are counted as failed", p->conf->name,
+			  err.text);
+}
+
 void workers_set_port(struct router *r, const struct port *p)
 {
 	struct fwd_port fp = { .up = p->link.up && p->link.carrier };
 
 	memcpy(fp.mac, p->link.mac, sizeof(fp.mac));
 	for (unsigned w = 0; w < r->n_workers; w++) {
-		if (!r->worker[w])
-			continue;
 		fp.rx = p->lost ? NULL : m5_rxq_hot(p->rxq[w]);
 		fp.tx = p->lost ? NULL : m5_txq_hot(p->txq[w]);
 		fp.rx_event_fd = m5_rxq_event_fd(p->rxq[w]);
@@ -106,8 +128,7 @@ void workers_set_port(struct router *r, const struct port *p)
 		fwd_worker_set_port(r->worker[w], p->index, &fp);
 		fwd_worker_resume(r->worker[w]);
 	}
-	if (r->exc)
-		exc_set_ifindex(r->exc, p->index, p->link.ifindex);
+	set_punts(r, p);
 }
 
 int workers_start(struct router *r, struct err *err)
@@ -119,7 +140,8 @@ int workers_start(struct router *r, struct err *err)
 	return ret < 0 ? err_set(err, ret, "starting threads: %s", strerror(-ret)) : 0;
 }
 
-/* Two turns in a row that found nothing: what was received before the rules went has been handled. */
+/* Two turns in a row that found nothing: what was received before the rules went has been
+ * handled. */
 static void drain_worker(struct fwd_worker *w, uint64_t give_up_ns)
 {
 	const struct fwd_count *c = fwd_worker_count(w);
@@ -140,15 +162,14 @@ void workers_drain(struct router *r)
 			drain_worker(r->worker[w], give_up_ns);
 }
 
-/* What was handed to the device leaves before the queues go. */
-static void flush_sends(struct router *r, unsigned w)
+void workers_flush(struct router *r, unsigned worker, uint64_t until_ns)
 {
-	uint64_t give_up_ns = time_ns() + DRAIN_MS * NS_PER_MS;
-
 	for (unsigned i = 0; i < r->n_ports; i++) {
-		struct m5_tx *tx = r->port[i].txq[w] ? m5_txq_hot(r->port[i].txq[w]) : NULL;
+		struct port *p = &r->port[i];
+		struct m5_tx *tx = p->txq[worker] ? m5_txq_hot(p->txq[worker]) : NULL;
 
-		while (tx && !m5_tx_idle(tx) && !tx->failed && !r->port[i].lost && time_ns() < give_up_ns) {
+		while (tx && !p->lost && !tx->failed && !m5_tx_idle(tx) &&
+		       time_ns() < until_ns) {
 			m5_tx_reap(tx);
 			sched_yield();
 		}
@@ -161,7 +182,7 @@ void workers_stop(struct router *r)
 		if (!r->worker[w])
 			continue;
 		fwd_worker_stop(r->worker[w]);
-		flush_sends(r, w);
+		workers_flush(r, w, time_ns() + DRAIN_MS * NS_PER_MS);
 	}
 	exc_stop(r->exc);
 }

@@ -33,5 +33,11 @@ __attribute__((format(printf, 3, 4))) static inline int err_set(struct err *err,
 	return r;
 }
 
+/* What a call that failed left in errno, negated; never 0. */
+static inline int err_errno(void)
+{
+	return errno > 0 ? -errno : -EIO;
+}
+
 /* "EEXIST" for -EEXIST; "E?" for a number that has no name. */
 const char *err_symbol(int r);

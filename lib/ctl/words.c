@@ -1,14 +1,24 @@
 /* ctl/words.c - request lines: words in, words out */
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "proto.h"
 
-static int is_blank(char c) { return c == ' ' || c == '\t'; }
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* Printable ASCII and the tab: no control character, nothing that JSON could not carry back. */
+static bool is_text(char c)
+{
+	return (c >= 0x20 && c < 0x7f) || c == '\t';
+}
 
 /* Copies one word down over the quotes and backslashes that it loses. Returns behind the word, NULL
- * when a quote stays open or a control character is met. */
+ * when a quote stays open or something is met that is no text. */
 static char *take_word(char *from, char *to)
 {
 	char quote = '\0';
@@ -16,16 +26,16 @@ static char *take_word(char *from, char *to)
 	for (;; from++) {
 		char c = *from;
 
-		if ((unsigned char)c < 0x20 && c != '\0' && c != '\t')
-			return NULL;
 		if (c == '\0' || (!quote && is_blank(c)))
 			break;
+		if (!is_text(c))
+			return NULL;
 		if (c == quote) {
 			quote = '\0';
 		} else if (!quote && (c == '\'' || c == '"')) {
 			quote = c;
 		} else if (c == '\\' && quote != '\'') {
-			if (!*++from)
+			if (!is_text(*++from))
 				return NULL;
 			*to++ = *from;
 		} else {
@@ -77,6 +87,8 @@ int ctl_quote(char *line, size_t size, const char *word)
 	if (!r)
 		r = append(line, size, &at, '"');
 	for (; *word && !r; word++) {
+		if (!is_text(*word))
+			return -EINVAL;
 		if (*word == '"' || *word == '\\')
 			r = append(line, size, &at, '\\');
 		if (!r)

@@ -17,8 +17,10 @@ struct exc_inject {
 
 enum { EXC_INJECT_BYTES_MAX = 3400 };
 
-/* Loads the program. @err says what is missing (privilege, kernel). */
+/* Loads the program, once live frames are known to work; else closed. @err says what is missing
+ * (privilege, kernel). */
 int exc_inject_open(struct exc_inject *in, struct err *err);
 void exc_inject_close(struct exc_inject *in);
 /* Return: 0, -EMSGSIZE, -ENODEV (no such interface), or what the kernel answered. Any thread. */
-int exc_inject_frame(const struct exc_inject *in, int ifindex, const void *frame, uint32_t len);
+int exc_inject_frame(const struct exc_inject *in, int ifindex, const void *frame,
+		     uint32_t len);

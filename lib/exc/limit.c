@@ -4,7 +4,8 @@
 
 #define TOKEN UINT64_C(1000000000)
 
-void exc_limit_init(struct exc_limit *l, uint32_t rate_pps, uint32_t burst, uint64_t now_ns)
+void exc_limit_init(struct exc_limit *l, uint32_t rate_pps, uint32_t burst,
+		    uint64_t now_ns)
 {
 	l->rate = rate_pps;
 	l->burst = burst ? burst : 1;

@@ -6,39 +6,62 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../base/time.h"
 #include "frame.h"
 #include "inject.h"
 #include "limit.h"
+#include "tap.h"
 
 enum { TICK_BUSY_US = 50, TICK_IDLE_US = 1000, RING_BUDGET = 256 };
+
+struct port {
+	struct exc_limit limit[PKT_PUNT_COUNT];
+	struct exc_port_count count;
+	atomic_int ifindex; /* 0 = gone */
+	struct exc_tap tap; /* without injection only */
+	atomic_int tap_fd;  /* of it, once it can be used; -1 = none */
+	bool tap_tried;	    /* control thread's */
+};
 
 struct exc {
 	struct exc_conf conf;
 	struct exc_inject inject;
-	struct exc_limit limit[EXC_PORTS_MAX][PKT_PUNT_COUNT];
-	struct exc_port_count count[EXC_PORTS_MAX];
-	atomic_int ifindex[EXC_PORTS_MAX];
+	struct port port[EXC_PORTS_MAX];
 	atomic_bool stop;
 	pthread_t thread;
 	bool started;
 	struct ring *ring[EXC_WORKERS_MAX];
 };
 
+/* ---- the thread ---- */
+
 static void add(uint64_t *counter)
 {
 	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
 }
 
+static int hand_over(const struct exc *e, struct port *p, const struct exc_frame *f)
+{
+	int ifindex = atomic_load_explicit(&p->ifindex, memory_order_relaxed), fd;
+
+	if (!ifindex)
+		return -ENODEV;
+	if (e->inject.prog_fd >= 0)
+		return exc_inject_frame(&e->inject, ifindex, f->data, f->len);
+	fd = atomic_load_explicit(&p->tap_fd, memory_order_relaxed);
+	return fd < 0 || write(fd, f->data, f->len) < 0 ? -EIO : 0;
+}
+
 static void deliver(struct exc *e, const struct exc_frame *f)
 {
-	struct exc_port_count *c = &e->count[f->port];
-	int ifindex = atomic_load_explicit(&e->ifindex[f->port], memory_order_relaxed);
+	struct port *p = &e->port[f->port];
+	struct exc_port_count *c = &p->count;
 
-	if (!exc_limit_take(&e->limit[f->port][f->reason], time_ns()))
+	if (!exc_limit_take(&p->limit[f->reason], time_ns()))
 		add(&c->policed[f->reason]);
-	else if (ifindex < 0 || exc_inject_frame(&e->inject, ifindex, f->data, f->len) < 0)
+	else if (hand_over(e, p, f) < 0)
 		add(&c->failed[f->reason]);
 	else
 		add(&c->delivered[f->reason]);
@@ -51,7 +74,8 @@ static unsigned pass(struct exc *e)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < e->conf.n_rings; i++) {
-		for (unsigned k = 0; k < RING_BUDGET && (f = ring_peek(e->ring[i])); k++, n++) {
+		for (unsigned k = 0; k < RING_BUDGET && (f = ring_peek(e->ring[i]));
+		     k++, n++) {
 			deliver(e, f);
 			ring_pop(e->ring[i]);
 		}
@@ -73,28 +97,34 @@ static void *exc_main(void *arg)
 	}
 }
 
-int exc_new(const struct exc_conf *conf, struct err *err, struct exc **ret)
+/* ---- life ---- */
+
+static void init_port(struct port *p, const struct exc_conf *conf)
+{
+	uint64_t now = time_ns();
+
+	atomic_init(&p->ifindex, 0);
+	atomic_init(&p->tap_fd, -1);
+	p->tap.fd = -1;
+	for (unsigned i = 0; i < PKT_PUNT_COUNT; i++)
+		exc_limit_init(&p->limit[i], conf->rate_pps, conf->burst, now);
+}
+
+int exc_new(const struct exc_conf *conf, struct err *warn, struct exc **ret)
 {
 	struct exc *e;
-	int r;
 
 	if (conf->n_rings > EXC_WORKERS_MAX)
-		return err_set(err, -EINVAL, "more than %d workers", EXC_WORKERS_MAX);
+		return -EINVAL;
 	e = calloc(1, sizeof(*e));
 	if (!e)
 		return -ENOMEM;
 	e->conf = *conf;
-	memcpy(e->ring, conf->ring, conf->n_rings * sizeof(*e->ring));
-	for (unsigned p = 0; p < EXC_PORTS_MAX; p++) {
-		atomic_init(&e->ifindex[p], -1);
-		for (unsigned k = 0; k < PKT_PUNT_COUNT; k++)
-			exc_limit_init(&e->limit[p][k], conf->rate_pps, conf->burst, time_ns());
-	}
-	r = exc_inject_open(&e->inject, err);
-	if (r < 0) {
-		free(e);
-		return r;
-	}
+	memcpy(e->ring, conf->ring, conf->n_rings * sizeof(struct ring *));
+	e->conf.ring = e->ring;
+	for (unsigned i = 0; i < EXC_PORTS_MAX; i++)
+		init_port(&e->port[i], conf);
+	exc_inject_open(&e->inject, warn); /* closed: hand_over() knows what to do */
 	*ret = e;
 	return 0;
 }
@@ -104,12 +134,36 @@ void exc_free(struct exc *e)
 	if (!e)
 		return;
 	exc_inject_close(&e->inject);
+	for (unsigned i = 0; i < EXC_PORTS_MAX; i++)
+		exc_tap_close(&e->port[i].tap);
 	free(e);
 }
 
-void exc_set_ifindex(struct exc *e, unsigned port, int ifindex)
+bool exc_injects(const struct exc *e)
 {
-	atomic_store(&e->ifindex[port], ifindex);
+	return e->inject.prog_fd >= 0;
+}
+
+static int set_tap(struct port *p, const struct exc_port *is, struct err *err)
+{
+	bool first = !p->tap_tried;
+	int r = 0;
+
+	p->tap_tried = true;
+	if (first)
+		r = exc_tap_open(&p->tap, err);
+	if (!r && p->tap.fd >= 0)
+		r = exc_tap_set(&p->tap, is->mac, is->mtu, err);
+	atomic_store(&p->tap_fd, r < 0 ? -1 : p->tap.fd);
+	return r;
+}
+
+int exc_set_port(struct exc *e, unsigned port, const struct exc_port *is, struct err *err)
+{
+	struct port *p = &e->port[port];
+
+	atomic_store(&p->ifindex, is->ifindex);
+	return exc_injects(e) || !is->ifindex ? 0 : set_tap(p, is, err);
 }
 
 int exc_start(struct exc *e)
@@ -131,5 +185,5 @@ void exc_stop(struct exc *e)
 
 const struct exc_port_count *exc_port_count(const struct exc *e, unsigned port)
 {
-	return &e->count[port];
+	return &e->port[port].count;
 }

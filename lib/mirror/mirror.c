@@ -31,13 +31,13 @@ struct addr { /* one address on one interface */
 };
 
 struct mirror {
-	struct nl nl;
+	struct mnl_socket *nl;
 	struct mirror_ops ops;
 	struct link *links;
 	struct addr *addrs;
 	unsigned generation;
 	uint64_t overruns;
-	bool stale; /* dump again when the events are read */
+	bool stale; /* ask for everything again */
 };
 
 enum { DUMP_TRIES = 10 };
@@ -87,15 +87,23 @@ static void drop_link(struct mirror *m, struct link **at)
 	free(l);
 }
 
+static bool same_link(const struct mirror_link *a, const struct mirror_link *b)
+{
+	return !strcmp(a->name, b->name) && !memcmp(a->mac, b->mac, sizeof(a->mac)) &&
+	       a->mtu == b->mtu && a->up == b->up && a->carrier == b->carrier;
+}
+
 static void set_link(struct mirror *m, const struct mirror_link *is)
 {
 	struct link **at = find_link(m, is->ifindex), *l = *at;
-	bool same = l && !memcmp(&l->l, is, sizeof(*is));
+	bool same = l && same_link(&l->l, is);
 
 	if (!l) {
 		l = calloc(1, sizeof(*l));
-		if (!l)
-			return; /* the next change or dump brings it again */
+		if (!l) {
+			m->stale = true; /* the next dump brings it again */
+			return;
+		}
 		l->next = m->links;
 		m->links = l;
 	}
@@ -108,18 +116,20 @@ static void set_link(struct mirror *m, const struct mirror_link *is)
 static void on_link(struct mirror *m, const struct nlmsghdr *msg)
 {
 	const struct ifinfomsg *ifi = mnl_nlmsg_get_payload(msg);
-	struct mirror_link l;
+	struct mirror_link l = { 0 };
 	struct link **at;
 
-	if (mnl_nlmsg_get_payload_len(msg) < sizeof(*ifi) || ifi->ifi_family == AF_BRIDGE)
+	/* Bridges and others tell of their ports by links of their own family. */
+	if (mnl_nlmsg_get_payload_len(msg) < sizeof(*ifi) || ifi->ifi_family != AF_UNSPEC)
 		return;
+	at = find_link(m, ifi->ifi_index);
 	if (msg->nlmsg_type == RTM_DELLINK) {
-		at = find_link(m, ifi->ifi_index);
 		if (*at)
 			drop_link(m, at);
 		return;
 	}
-	memset(&l, 0, sizeof(l)); /* compared as bytes */
+	if (*at)
+		l = (*at)->l; /* what a message does not name stays as it was */
 	l.ifindex = ifi->ifi_index;
 	l.up = ifi->ifi_flags & IFF_UP;
 	mnl_attr_parse(msg, sizeof(*ifi), link_attr, &l);
@@ -184,8 +194,10 @@ static void set_addr(struct mirror *m, const struct addr *like)
 
 	if (!a) {
 		a = calloc(1, sizeof(*a));
-		if (!a)
+		if (!a) {
+			m->stale = true;
 			return;
+		}
 		*a = *like;
 		a->next = m->addrs;
 		m->addrs = a;
@@ -198,7 +210,8 @@ static void set_addr(struct mirror *m, const struct addr *like)
 static void take_addr(struct mirror *m, const struct nlmsghdr *msg, const uint8_t *byte)
 {
 	const struct ifaddrmsg *ifa = mnl_nlmsg_get_payload(msg);
-	struct addr a = { .family = ifa->ifa_family == AF_INET ? 4 : 6, .ifindex = (int)ifa->ifa_index };
+	struct addr a = { .family = ifa->ifa_family == AF_INET ? 4 : 6,
+			  .ifindex = (int)ifa->ifa_index };
 	struct addr **at;
 
 	memcpy(a.byte, byte, a.family == 4 ? 4 : 16);
@@ -222,7 +235,8 @@ static const uint8_t *addr_of(const struct nlattr *attr, uint8_t family)
 /* Directed broadcasts are for the host too (RFC 2644): the one that was set, and the last address
  * of the network, which the kernel takes whether it was set or not (fib_frontend.c,
  * fib_add_ifaddr). */
-static void take_broadcasts(struct mirror *m, const struct nlmsghdr *msg, const struct addr_attrs *attrs)
+static void take_broadcasts(struct mirror *m, const struct nlmsghdr *msg,
+			    const struct addr_attrs *attrs)
 {
 	const struct ifaddrmsg *ifa = mnl_nlmsg_get_payload(msg);
 	const uint8_t *address = addr_of(attrs->address, ifa->ifa_family);
@@ -239,8 +253,27 @@ static void take_broadcasts(struct mirror *m, const struct nlmsghdr *msg, const 
 		take_addr(m, msg, (const uint8_t *)&last);
 }
 
-/* Two addresses of one network share its broadcast: when one goes, a dump tells whether that
- * stays. */
+/* Every router of a network answers to its address with all host bits zero (RFC 4291, 2.6.1);
+ * as the kernel has it (ipv6/addrconf.c, addrconf_join_anycast), /127 and longer have none. */
+static void take_anycast(struct mirror *m, const struct nlmsghdr *msg,
+			 const uint8_t own[16])
+{
+	const struct ifaddrmsg *ifa = mnl_nlmsg_get_payload(msg);
+	unsigned whole = ifa->ifa_prefixlen / 8, rest = ifa->ifa_prefixlen % 8;
+	static const uint8_t none[16];
+	uint8_t addr[16] = { 0 };
+
+	if (ifa->ifa_prefixlen >= 127)
+		return;
+	memcpy(addr, own, whole);
+	if (rest)
+		addr[whole] = own[whole] & (uint8_t)(0xff << (8 - rest));
+	if (memcmp(addr, none, sizeof(addr)) != 0)
+		take_addr(m, msg, addr);
+}
+
+/* Two addresses of one network share its broadcast or anycast address: when one goes, a dump tells
+ * whether that stays. */
 static void on_addr(struct mirror *m, const struct nlmsghdr *msg)
 {
 	const struct ifaddrmsg *ifa = mnl_nlmsg_get_payload(msg);
@@ -255,6 +288,8 @@ static void on_addr(struct mirror *m, const struct nlmsghdr *msg)
 	own = addr_of(attrs.local ? attrs.local : attrs.address, ifa->ifa_family);
 	if (own)
 		take_addr(m, msg, own);
+	if (own && ifa->ifa_family == AF_INET6)
+		take_anycast(m, msg, own);
 	take_broadcasts(m, msg, &attrs);
 	m->stale |= msg->nlmsg_type == RTM_DELADDR;
 }
@@ -297,31 +332,46 @@ static int dump(struct mirror *m)
 {
 	int r = -EINTR;
 
+	m->stale = false;
 	for (int i = 0; i < DUMP_TRIES && r == -EINTR; i++) {
 		m->generation++;
-		r = nl_dump(&m->nl, RTM_GETLINK, AF_UNSPEC, on_message, m);
+		r = nl_dump(RTM_GETLINK, on_message, m);
 		if (!r)
-			r = nl_dump(&m->nl, RTM_GETADDR, AF_UNSPEC, on_message, m);
+			r = nl_dump(RTM_GETADDR, on_message, m);
 	}
 	if (!r)
 		sweep(m);
+	m->stale |= r < 0;
 	return r;
 }
 
-int mirror_open(const struct mirror_ops *ops, struct err *err, struct mirror **ret)
+int mirror_new(const struct mirror_ops *ops, struct mirror **ret)
 {
-	static const unsigned groups[] = { RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, 0 };
 	struct mirror *m = calloc(1, sizeof(*m));
-	int r;
 
 	if (!m)
 		return -ENOMEM;
 	m->ops = *ops;
-	r = nl_open(&m->nl, groups, err);
+	*ret = m;
+	return 0;
+}
+
+int mirror_open(const struct mirror_ops *ops, struct err *err, struct mirror **ret)
+{
+	static const unsigned groups[] = { RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR,
+					   RTNLGRP_IPV6_IFADDR, 0 };
+	struct mirror *m;
+	int r = mirror_new(ops, &m);
+
+	if (r < 0)
+		return err_set(err, r, "no memory");
+	r = nl_open(groups, err, &m->nl);
 	if (!r) {
 		r = dump(m);
 		if (r < 0)
-			err_set(err, r, "asking the kernel for its links and addresses: %s", strerror(-r));
+			err_set(err, r,
+				"asking the kernel for its links and addresses: %s",
+				strerror(-r));
 	}
 	if (r < 0) {
 		mirror_close(m);
@@ -347,26 +397,39 @@ void mirror_close(struct mirror *m)
 		m->addrs = a->next;
 		free(a);
 	}
-	nl_close(&m->nl);
+	nl_close(m->nl);
 	free(m);
 }
 
-int mirror_fd(const struct mirror *m) { return nl_fd(&m->nl); }
-uint64_t mirror_overruns(const struct mirror *m) { return m->overruns; }
+int mirror_fd(const struct mirror *m)
+{
+	return nl_fd(m->nl);
+}
+
+uint64_t mirror_overruns(const struct mirror *m)
+{
+	return m->overruns;
+}
+
+void mirror_feed(struct mirror *m, const void *bytes, size_t n)
+{
+	nl_feed(bytes, n, on_message, m);
+}
 
 int mirror_process(struct mirror *m)
 {
-	int r = nl_events(&m->nl, on_message, m);
+	int r = nl_events(m->nl, on_message, m);
 
-	while (r == -ENOBUFS) { /* what is left is older than the dump */
+	if (r == -ENOBUFS) { /* what is left is older than the dump */
 		m->overruns++;
 		m->stale = true;
-		r = nl_events(&m->nl, on_message, m);
+		r = nl_events(m->nl, on_message, m);
 	}
-	if (r < 0 || !m->stale)
+	/* -ENOBUFS again: the next call goes on, the descriptor is still readable. */
+	if (r < 0 && r != -ENOBUFS)
 		return r;
-	m->stale = false;
-	return dump(m);
+	m->stale |= r == -ENOBUFS;
+	return m->stale ? dump(m) : 0;
 }
 
 const struct mirror_link *mirror_link_by_name(const struct mirror *m, const char *name)
@@ -377,8 +440,17 @@ const struct mirror_link *mirror_link_by_name(const struct mirror *m, const char
 	return NULL;
 }
 
+bool mirror_addr_has(const struct mirror *m, uint8_t family, const uint8_t addr[16])
+{
+	struct addr like = { .family = family };
+
+	memcpy(like.byte, addr, sizeof(like.byte));
+	return held_elsewhere(m, &like);
+}
+
 void mirror_addr_each(const struct mirror *m,
-		      void (*fn)(void *arg, uint8_t family, const uint8_t addr[16]), void *arg)
+		      void (*fn)(void *arg, uint8_t family, const uint8_t addr[16]),
+		      void *arg)
 {
 	for (const struct addr *a = m->addrs; a; a = a->next) {
 		const struct addr *b = m->addrs;

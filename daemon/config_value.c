@@ -1,0 +1,152 @@
+/* daemon/config_value.c - values of the configuration file, by type */
+
+#include "config_value.h"
+
+#include <string.h>
+
+#include "../lib/base/bits.h"
+#include "../lib/base/number.h"
+#include "config.h"
+
+CONFIG_VALUE(number)
+{
+	uint64_t v;
+
+	if (number_parse(value, key->max, &v) < 0 || v < key->min)
+		return err_set(why, -EINVAL, "must be %u to %u (%s)", key->min, key->max,
+			       key->unit);
+	*(uint32_t *)field = (uint32_t)v;
+	return 0;
+}
+
+CONFIG_VALUE(pow2)
+{
+	uint64_t v;
+
+	if (number_parse(value, key->max, &v) < 0 || v < key->min || !is_pow2(v))
+		return err_set(why, -EINVAL, "must be a power of two, %u to %u (%s)",
+			       key->min, key->max, key->unit);
+	*(uint32_t *)field = (uint32_t)v;
+	return 0;
+}
+
+CONFIG_VALUE(flag)
+{
+	(void)key;
+	if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
+		return err_set(why, -EINVAL, "must be yes or no");
+	*(bool *)field = value[0] == 'y';
+	return 0;
+}
+
+CONFIG_VALUE(text)
+{
+	size_t n = strlen(value);
+
+	if (n < key->min || n > key->max)
+		return err_set(why, -EINVAL, "must have %u to %u %s", key->min, key->max,
+			       key->unit);
+	memcpy(field, value, n + 1);
+	return 0;
+}
+
+/* ---- one word of a list ---- */
+
+static int find_word(const char *value, const char *const words[], unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (!strcmp(value, words[i]))
+			return (int)i;
+	return -EINVAL;
+}
+
+CONFIG_VALUE(idle)
+{
+	static const char *const words[] = { [FWD_IDLE_SPIN] = "spin",
+					     [FWD_IDLE_PAUSE] = "pause",
+					     [FWD_IDLE_SLEEP] = "sleep",
+					     [FWD_IDLE_ADAPTIVE] = "adaptive" };
+	int i = find_word(value, words, ARRAY_LEN(words));
+
+	(void)key;
+	if (i < 0)
+		return err_set(why, i, "must be spin, pause, sleep or adaptive");
+	*(enum fwd_idle *)field = (enum fwd_idle)i;
+	return 0;
+}
+
+CONFIG_VALUE(level)
+{
+	static const char *const words[] = { [LOG_LEVEL_ERROR] = "error",
+					     [LOG_LEVEL_WARNING] = "warning",
+					     [LOG_LEVEL_NOTICE] = "notice",
+					     [LOG_LEVEL_INFO] = "info",
+					     [LOG_LEVEL_DEBUG] = "debug" };
+	int i = find_word(value, words, ARRAY_LEN(words));
+
+	(void)key;
+	if (i < 0)
+		return err_set(why, i, "must be error, warning, notice, info or debug");
+	*(enum log_level *)field = (enum log_level)i;
+	return 0;
+}
+
+/* ---- CPU list ---- */
+
+static int add_cpus(struct config_cpus *c, uint64_t first, uint64_t last)
+{
+	for (uint64_t cpu = first; cpu <= last; cpu++) {
+		for (unsigned i = 0; i < c->n; i++)
+			if (c->cpu[i] == (int)cpu)
+				return -EEXIST;
+		if (c->n == CONFIG_CPUS_MAX)
+			return -E2BIG;
+		c->cpu[c->n++] = (int)cpu;
+	}
+	return 0;
+}
+
+/* "2-5" or "8", up to the next comma or the end. */
+static int take_range(const char **at, uint64_t max, struct config_cpus *c)
+{
+	uint64_t first = 0, last;
+	int r = number_take(at, max, &first);
+
+	last = first;
+	if (!r && **at == '-') {
+		++*at;
+		r = number_take(at, max, &last);
+	}
+	if (r < 0 || last < first)
+		return -EINVAL;
+	return add_cpus(c, first, last);
+}
+
+static int take_ranges(const char *at, uint64_t max, struct config_cpus *c)
+{
+	int r;
+
+	for (;; at++) {
+		at += strspn(at, " \t");
+		r = take_range(&at, max, c);
+		at += strspn(at, " \t");
+		if (r < 0 || !*at)
+			return r;
+		if (*at != ',')
+			return -EINVAL;
+	}
+}
+
+CONFIG_VALUE(cpus)
+{
+	struct config_cpus c = { .n = 0 };
+
+	if (strcmp(value, "auto") != 0 && take_ranges(value, key->max, &c) < 0)
+		return err_set(
+			why, -EINVAL,
+			"must be auto or a list such as 2-5,8: CPUs 0 to %u, each once, "
+			"%d at most",
+			key->max, CONFIG_CPUS_MAX);
+	*(struct config_cpus *)field = c;
+	return 0;
+}

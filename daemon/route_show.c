@@ -1,0 +1,236 @@
+/* daemon/route_show.c - requests that look at routes
+ *
+ * Keys are those of `ip -j route` where it has one, and `lladdr`: routes name the
+ * gateway's MAC address. A default route is 0.0.0.0/0 or ::/0, as one listing has both
+ * families, and a host route has its /32 or /128.
+ */
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mac.h"
+#include "requests.h"
+#include "route_words.h"
+#include "router.h"
+
+/* ---- a route as a row ---- */
+
+static void set_nexthop(struct row *row, const struct router *r, const struct fib_nh *nh)
+{
+	char mac[MAC_TEXT];
+
+	if (route_kind_word(nh->kind))
+		row_set_text(row, "type", route_kind_word(nh->kind));
+	if (nh->kind != FIB_NH_FORWARD)
+		return;
+	row_set_text(row, "lladdr", mac_text(nh->macs, mac));
+	row_set_text(row, "dev", r->port[nh->port].conf->name);
+}
+
+static void set_route(struct row *row, const struct router *r,
+		      const struct fib_route *route)
+{
+	static const char *const inactive[] = { "inactive" };
+
+	set_nexthop(row, r, fib_nh_at(r->fib, route->nh));
+	row_set_text(row, "protocol", fib_origin_name(route->origin));
+	row_set_count(row, "metric", route->metric);
+	row_set_words(row, "flags", inactive, route->active ? 0 : 1);
+}
+
+/* ---- route show ---- */
+
+static bool show_all(const struct fib_prefix *of, const struct fib_prefix *p)
+{
+	(void)of;
+	(void)p;
+	return true;
+}
+
+static bool show_exact(const struct fib_prefix *of, const struct fib_prefix *p)
+{
+	return !fib_prefix_compare(of, p);
+}
+
+static bool show_root(const struct fib_prefix *of, const struct fib_prefix *p)
+{
+	return p->family == of->family && p->len >= of->len &&
+	       fib_prefix_covers(of, p->addr);
+}
+
+static bool show_match(const struct fib_prefix *of, const struct fib_prefix *p)
+{
+	return p->family == of->family && p->len <= of->len &&
+	       fib_prefix_covers(p, of->addr);
+}
+
+/* As ip-route(8) has them. */
+static const struct {
+	const char *word;
+	bool (*shows)(const struct fib_prefix *of, const struct fib_prefix *p);
+} filters[] = {
+	{ "exact", show_exact }, /* also without the word */
+	{ "root", show_root },	 /* inside it */
+	{ "match", show_match }, /* around it */
+};
+
+enum { PIECE = 64 /* routes looked at before other clients have their turn */ };
+
+struct listing {
+	bool (*shows)(const struct fib_prefix *of, const struct fib_prefix *p);
+	struct fib_prefix of;
+	struct fib_route last;
+	bool started;
+	unsigned looked_at;
+	struct client *client;
+	struct router *router;
+};
+
+static bool list_one(void *arg, const struct fib_route *route)
+{
+	struct listing *l = arg;
+	char dst[FIB_PREFIX_TEXT];
+	struct row *row;
+
+	l->last = *route;
+	l->started = true;
+	l->looked_at++;
+	if (l->shows(&l->of, &route->prefix)) {
+		row = row_new();
+		row_set_text(row, "dst", fib_prefix_text(&route->prefix, dst));
+		set_route(row, l->router, route);
+		client_row(l->client, row);
+	}
+	return l->looked_at < PIECE;
+}
+
+static bool list_piece(struct client *c, struct router *r, void *state)
+{
+	struct listing *l = state;
+	struct fib_route after = l->last;
+
+	l->looked_at = 0;
+	l->client = c;
+	l->router = r;
+	fib_route_walk(r->fib, l->started ? &after : NULL, list_one, l);
+	if (l->looked_at == PIECE)
+		return true;
+	client_ok(c);
+	return false;
+}
+
+static int parse_listing(const struct request *req, struct listing *l, struct err *err)
+{
+	const char *prefix = req->n ? req->arg[req->n - 1] : NULL;
+
+	l->shows = prefix ? show_exact : show_all;
+	if (req->n == 2) {
+		l->shows = NULL;
+		for (size_t i = 0; i < ARRAY_LEN(filters); i++)
+			if (!strcmp(req->arg[0], filters[i].word))
+				l->shows = filters[i].shows;
+	}
+	if (!l->shows)
+		return err_set(err, -EINVAL, "%s: must be exact, root or match",
+			       req->arg[0]);
+	if (!prefix)
+		return 0;
+	return fib_prefix_parse(prefix, 4, &l->of, err->text, sizeof(err->text));
+}
+
+void request_route_show(struct request *req)
+{
+	struct listing *l = calloc(1, sizeof(*l));
+	struct err err = { "" };
+
+	if (l && !parse_listing(req, l, &err)) {
+		client_stream(req->client, list_piece, l);
+		return;
+	}
+	client_error(req->client, l ? -EINVAL : -ENOMEM, NULL, "route show: %s",
+		     l ? err.text : strerror(ENOMEM));
+	free(l);
+}
+
+/* ---- route get ---- */
+
+/* What a packet meets, in the words of `drop show`. */
+struct fate {
+	const char *verdict, *reason; /* reason NULL: it is forwarded */
+};
+
+static struct fate punted(enum pkt_punt reason)
+{
+	return (struct fate){ "punt", pkt_punt_reason[reason].name };
+}
+
+static struct fate dropped(enum pkt_drop reason)
+{
+	return (struct fate){ "drop", pkt_drop_reason[reason].name };
+}
+
+static struct fate fate_at_port(const struct port *p)
+{
+	if (p->lost)
+		return dropped(PKT_DROP_PORT_DOWN);
+	if (!p->link.up || !p->link.carrier)
+		return dropped(PKT_DROP_LINK_DOWN);
+	return (struct fate){ "forward", NULL };
+}
+
+static struct fate fate_of(const struct router *r, const struct fib_nh *nh)
+{
+	switch ((enum fib_nh_kind)nh->kind) {
+	case FIB_NH_FORWARD:
+		return fate_at_port(&r->port[nh->port]);
+	case FIB_NH_BLACKHOLE:
+		return dropped(PKT_DROP_BLACKHOLE);
+	case FIB_NH_UNREACHABLE:
+	case FIB_NH_PROHIBIT:
+		return punted(PKT_PUNT_UNREACHABLE);
+	case FIB_NH_LOCAL:
+		return punted(PKT_PUNT_LOCAL);
+	case FIB_NH_KERNEL:
+		return punted(PKT_PUNT_UNSUPPORTED_ROUTE);
+	case FIB_NH_NONE:
+		break;
+	}
+	return punted(PKT_PUNT_NO_ROUTE);
+}
+
+static struct row *answer_for(const struct router *r, const char *text, uint8_t family,
+			      const uint8_t addr[16])
+{
+	struct fate fate = punted(PKT_PUNT_NO_ROUTE);
+	struct row *row = row_new();
+	char prefix[FIB_PREFIX_TEXT];
+	struct fib_route route;
+
+	row_set_text(row, "dst", text);
+	if (mirror_addr_has(r->mirror, family, addr)) {
+		fate = punted(PKT_PUNT_LOCAL);
+	} else if (fib_route_match(r->fib, family, addr, &route)) {
+		fate = fate_of(r, fib_nh_at(r->fib, route.nh));
+		row_set_text(row, "prefix", fib_prefix_text(&route.prefix, prefix));
+		set_route(row, r, &route);
+	}
+	row_set_text(row, "verdict", fate.verdict);
+	if (fate.reason)
+		row_set_text(row, "reason", fate.reason);
+	return row;
+}
+
+void request_route_get(struct request *req)
+{
+	const char *text = req->arg[0];
+	uint8_t addr[16] = { 0 }, family = strchr(text, ':') ? 6 : 4;
+
+	if (inet_pton(family == 4 ? AF_INET : AF_INET6, text, addr) != 1) {
+		client_error(req->client, -EINVAL, NULL,
+			     "route get: %s: not an IPv4 or IPv6 address", text);
+		return;
+	}
+	client_row(req->client, answer_for(req->router, text, family, addr));
+	client_ok(req->client);
+}

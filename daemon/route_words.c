@@ -1,0 +1,172 @@
+/* daemon/route_words.c - from the words of a change to a route */
+
+#include "route_words.h"
+
+#include <string.h>
+
+#include "../lib/base/number.h"
+#include "mac.h"
+#include "router.h"
+
+struct said {
+	const char *mac, *dev, *metric;
+	const char *kind; /* in place of a MAC address */
+	uint8_t nh_kind;
+};
+
+static const struct {
+	const char *word;
+	uint8_t kind;
+} kinds[] = {
+	{ "blackhole", FIB_NH_BLACKHOLE },
+	{ "unreachable", FIB_NH_UNREACHABLE },
+	{ "prohibit", FIB_NH_PROHIBIT },
+};
+
+const char *route_kind_word(uint8_t kind)
+{
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (kinds[i].kind == kind)
+			return kinds[i].word;
+	return NULL;
+}
+
+/* ---- what was said ---- */
+
+/* "dev PORT" and the like: a word with a value of its own. Return: words taken, 0 = none such. */
+static int take_pair(struct said *said, char *const words[], int n, struct err *err)
+{
+	const char **value = !strcmp(words[0], "dev")	   ? &said->dev
+			     : !strcmp(words[0], "metric") ? &said->metric
+							   : NULL;
+
+	if (!value)
+		return 0;
+	if (n < 2)
+		return err_set(err, -EINVAL, "%s: its value is missing", words[0]);
+	if (*value)
+		return err_set(err, -EINVAL, "%s: given twice", words[0]);
+	*value = words[1];
+	return 2;
+}
+
+/* Where to: one word that is not a pair. */
+static int take_target(struct said *said, const char *word, struct err *err)
+{
+	uint8_t mac[6];
+
+	if (!strcmp(word, "via"))
+		return err_set(
+			err, -EOPNOTSUPP,
+			"via: gateways by address need the kernel's neighbours, which are "
+			"not mirrored yet; give the gateway's MAC address");
+	if (said->kind || said->mac)
+		return err_set(err, -EINVAL, "%s: unexpected", word);
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		if (strcmp(word, kinds[i].word) != 0)
+			continue;
+		said->kind = word;
+		said->nh_kind = kinds[i].kind;
+		return 1;
+	}
+	if (!mac_parse(word, mac))
+		return err_set(
+			err, -EINVAL,
+			"%s: not a MAC address, nor blackhole, unreachable or prohibit",
+			word);
+	said->mac = word;
+	return 1;
+}
+
+static int take_words(struct said *said, char *const words[], int n, struct err *err)
+{
+	int r;
+
+	for (int i = 0; i < n; i += r) {
+		r = take_pair(said, words + i, n - i, err);
+		if (!r)
+			r = take_target(said, words[i], err);
+		if (r < 0)
+			return r;
+	}
+	if (!said->kind && !said->mac)
+		return err_set(
+			err, -EINVAL,
+			"where to? Give a MAC address, blackhole, unreachable or prohibit");
+	if (said->kind && said->dev)
+		return err_set(err, -EINVAL, "dev %s: a %s route has none", said->dev,
+			       said->kind);
+	return 0;
+}
+
+/* ---- what it means ---- */
+
+static void list_ports(const struct router *r, char *text, size_t size)
+{
+	int at = 0;
+
+	for (unsigned i = 0; i < r->n_ports && (size_t)at < size; i++)
+		at += snprintf(text + at, size - (size_t)at, "%s%s", i ? ", " : "",
+			       r->port[i].conf->name);
+}
+
+static int check_mac(const uint8_t mac[6], const struct port *p, const char *text,
+		     struct err *err)
+{
+	static const uint8_t zero[6];
+
+	if (mac[0] & 1)
+		return err_set(err, -EINVAL, "%s: a multicast address is no gateway",
+			       text);
+	if (!memcmp(mac, zero, sizeof(zero)))
+		return err_set(err, -EINVAL, "%s: no gateway has this address", text);
+	if (!memcmp(mac, p->link.mac, sizeof(p->link.mac)))
+		return err_set(err, -EINVAL, "%s: is port %s's own address", text,
+			       p->conf->name);
+	return 0;
+}
+
+static int make_nexthop(struct router *r, const struct said *said, struct fib_nh *nh,
+			struct err *err)
+{
+	char names[FWD_PORTS_MAX * (IF_NAMESIZE + 2)] = "";
+	const struct port *p = said->dev ? port_by_name(r, said->dev) : &r->port[0];
+
+	list_ports(r, names, sizeof(names));
+	if (!said->dev && r->n_ports != 1)
+		return err_set(err, -EINVAL, "dev: which port? There are: %s", names);
+	if (!p)
+		return err_set(err, -ENODEV,
+			       "dev %s: not a port of this router; there are: %s",
+			       said->dev, names);
+	nh->kind = FIB_NH_FORWARD;
+	nh->port = (uint8_t)p->index;
+	mac_parse(said->mac, nh->macs);
+	port_set_nexthop(p, nh);
+	return check_mac(nh->macs, p, said->mac, err);
+}
+
+int route_words_parse(struct router *r, char *const words[], int n,
+		      struct route_words *ret, struct err *err)
+{
+	struct said said = { .nh_kind = FIB_NH_NONE };
+	struct route_words w;
+	uint64_t metric = 0;
+	int ret_words;
+
+	memset(&w, 0, sizeof(w)); /* next hops are compared as bytes */
+	if (fib_prefix_parse(words[0], 4, &w.prefix, err->text, sizeof(err->text)) < 0)
+		return -EINVAL;
+	ret_words = take_words(&said, words + 1, n - 1, err);
+	if (ret_words < 0)
+		return ret_words;
+	if (said.metric && number_parse(said.metric, UINT32_MAX, &metric) < 0)
+		return err_set(err, -EINVAL, "metric %s: must be 0 to %u", said.metric,
+			       UINT32_MAX);
+	w.metric = (uint32_t)metric;
+	w.nh.kind = said.nh_kind;
+	ret_words = said.kind ? 0 : make_nexthop(r, &said, &w.nh, err);
+	if (!ret_words)
+		*ret = w;
+	return ret_words;
+}

@@ -1,0 +1,22 @@
+/* daemon/route_words.h - from the words of a change to a route
+ *
+ *   PREFIX { MAC [dev PORT] | blackhole | unreachable | prohibit } [metric N]
+ */
+#pragma once
+
+#include "../lib/base/err.h"
+#include "../lib/fib/fib.h"
+
+struct router;
+
+struct route_words {
+	struct fib_nh nh;
+	struct fib_prefix prefix;
+	uint32_t metric;
+};
+
+/* @err: what is wrong and what is allowed. */
+int route_words_parse(struct router *r, char *const words[], int n,
+		      struct route_words *ret, struct err *err);
+/* "blackhole" and so on; NULL for a next hop that has no such word. */
+const char *route_kind_word(uint8_t kind);

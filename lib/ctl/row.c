@@ -1,0 +1,185 @@
+/* ctl/row.c - one JSON object, to be written or read; the door to jansson */
+
+#include "row.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+
+struct row {
+	json_t *json;
+	bool broken; /* a member is missing for want of memory */
+};
+
+static struct row *row_around(json_t *json)
+{
+	struct row *row = json ? malloc(sizeof(*row)) : NULL;
+
+	if (!row) {
+		json_decref(json);
+		return NULL;
+	}
+	*row = (struct row){ .json = json };
+	return row;
+}
+
+struct row *row_new(void)
+{
+	return row_around(json_object());
+}
+
+void row_free(struct row *row)
+{
+	if (!row)
+		return;
+	json_decref(row->json);
+	free(row);
+}
+
+/* ---- writing ---- */
+
+static void set(struct row *row, const char *key, json_t *value)
+{
+	if (!row)
+		json_decref(value);
+	else if (json_object_set_new(row->json, key, value))
+		row->broken = true;
+}
+
+void row_set_text(struct row *row, const char *key, const char *value)
+{
+	set(row, key, json_string(value));
+}
+
+void row_set_count(struct row *row, const char *key, uint64_t value)
+{
+	set(row, key, json_integer((json_int_t)value));
+}
+
+void row_set_number(struct row *row, const char *key, int64_t value)
+{
+	set(row, key, json_integer(value));
+}
+
+void row_set_flag(struct row *row, const char *key, bool value)
+{
+	set(row, key, json_boolean(value));
+}
+
+void row_set_words(struct row *row, const char *key, const char *const words[],
+		   unsigned n)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < n; i++) {
+		if (json_array_append_new(list, json_string(words[i])) && row)
+			row->broken = true;
+	}
+	set(row, key, list);
+}
+
+void row_set_row(struct row *row, const char *key, struct row *value)
+{
+	set(row, key, value && !value->broken ? json_incref(value->json) : NULL);
+	row_free(value);
+}
+
+char *row_line(const struct row *row)
+{
+	return row && !row->broken ? json_dumps(row->json, JSON_COMPACT) : NULL;
+}
+
+/* ---- reading ---- */
+
+int row_read(const char *line, char *why, size_t why_size, struct row **ret)
+{
+	json_error_t error;
+	json_t *json = json_loads(line, 0, &error);
+	struct row *row;
+
+	if (!json_is_object(json)) {
+		snprintf(why, why_size, "%s", json ? "not an object" : error.text);
+		json_decref(json);
+		return -EPROTO;
+	}
+	row = row_around(json);
+	if (!row)
+		return -ENOMEM;
+	*ret = row;
+	return 0;
+}
+
+static json_t *member(const struct row *row, const char *key)
+{
+	return row ? json_object_get(row->json, key) : NULL;
+}
+
+bool row_has(const struct row *row, const char *key)
+{
+	return member(row, key);
+}
+
+const char *row_text(const struct row *row, const char *key)
+{
+	const char *text = json_string_value(member(row, key));
+
+	return text ? text : "";
+}
+
+int64_t row_number(const struct row *row, const char *key)
+{
+	return json_integer_value(member(row, key));
+}
+
+bool row_flag(const struct row *row, const char *key)
+{
+	return json_is_true(member(row, key));
+}
+
+struct row *row_inner(const struct row *row, const char *key)
+{
+	json_t *json = member(row, key);
+
+	return json_is_object(json) ? row_around(json_incref(json)) : NULL;
+}
+
+void row_each(const struct row *row, row_fn fn, void *arg)
+{
+	char number[24];
+	const char *key;
+	json_t *value;
+
+	if (!row)
+		return;
+	json_object_foreach(row->json, key, value)
+	{
+		if (json_is_string(value)) {
+			fn(arg, key, json_string_value(value));
+		} else if (json_is_integer(value)) {
+			snprintf(number, sizeof(number), "%" PRId64,
+				 (int64_t)json_integer_value(value));
+			fn(arg, key, number);
+		} else if (json_is_boolean(value)) {
+			fn(arg, key, json_is_true(value) ? "yes" : "no");
+		}
+	}
+}
+
+void row_each_word(const struct row *row, const char *key, row_fn fn, void *arg)
+{
+	json_t *value;
+	size_t i;
+
+	json_array_foreach(member(row, key), i, value)
+	{
+		if (json_is_string(value))
+			fn(arg, key, json_string_value(value));
+	}
+}
+
+void row_print(const struct row *row, FILE *to, bool pretty)
+{
+	if (row)
+		json_dumpf(row->json, to, pretty ? JSON_INDENT(4) : JSON_COMPACT);
+}
