@@ -144,8 +144,11 @@ static int failed(const struct m5_steer *s, int r, const char *what, struct err 
 			err, r,
 			"%s: flow rule for %s: not permitted; run with CAP_NET_RAW", name,
 			what);
-	return err_set(err, r, "%s: flow rule for %s: %s (%s)", name, what, strerror(-r),
-		       err_symbol(r));
+	/* The commands are the kernel's, and so is what the device said. */
+	return err_set(
+		err, r,
+		"%s: flow rule for %s: %s (%s); the kernel's log (dmesg) may say more",
+		name, what, strerror(-r), err_symbol(r));
 }
 
 static int open_matcher(struct m5_steer *s, enum matcher which, struct err *err)

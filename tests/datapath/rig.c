@@ -78,31 +78,6 @@ uint64_t ctl_number(const char *line, const char *name)
 	return number_in(ctl("%s", line), name);
 }
 
-void ctl_census(char text[1024])
-{
-	const char *all = ctl("stat"), *end = strstr(all, "\nmapped_bytes ");
-
-	assert_non_null(end);
-	assert_true(end - all < 1000);
-	memcpy(text, all, (size_t)(end - all));
-	text[end - all] = '\0';
-}
-
-void ctl_same_census(const char before[1024])
-{
-	char after[1024], one[64], two[64];
-	const char *a = before, *b = after;
-
-	ctl_census(after);
-	while (sscanf(a, "%63[^\n]", one) == 1 && sscanf(b, "%63[^\n]", two) == 1) {
-		if (strcmp(one, two) != 0)
-			fail_msg("before: %s, now: %s", one, two);
-		a += strlen(one) + (a[strlen(one)] != '\0');
-		b += strlen(two) + (b[strlen(two)] != '\0');
-	}
-	assert_string_equal(a, b);
-}
-
 void ctl_wait(const char *line, const char *name, uint64_t want)
 {
 	uint64_t end = time_ns() + 10 * NS_PER_S, is = 0;
@@ -115,6 +90,50 @@ void ctl_wait(const char *line, const char *name, uint64_t want)
 	}
 	fail_msg("%s of \"%s\" is %llu, not %llu", name, line, (unsigned long long)is,
 		 (unsigned long long)want);
+}
+
+static void read_census(char text[1024])
+{
+	const char *all = ctl("stat"), *end = strstr(all, "\nmapped_bytes ");
+
+	assert_non_null(end);
+	assert_true(end - all < 1000);
+	memcpy(text, all, (size_t)(end - all));
+	text[end - all] = '\0';
+}
+
+void ctl_census(char text[1024], uint64_t clients)
+{
+	ctl_wait("stat", "clients", clients);
+	read_census(text);
+}
+
+/* The first line in which they differ. */
+static void say_difference(const char *a, const char *b)
+{
+	char one[64], two[64];
+
+	while (sscanf(a, "%63[^\n]", one) == 1 && sscanf(b, "%63[^\n]", two) == 1) {
+		if (strcmp(one, two) != 0)
+			fail_msg("before: %s, now: %s", one, two);
+		a += strlen(one) + (a[strlen(one)] != '\0');
+		b += strlen(two) + (b[strlen(two)] != '\0');
+	}
+	assert_string_equal(a, b);
+}
+
+void ctl_same_census(const char before[1024])
+{
+	uint64_t end = time_ns() + 5 * NS_PER_S;
+	char now[1024];
+
+	do {
+		read_census(now);
+		if (!strcmp(before, now))
+			return;
+		usleep(2000);
+	} while (time_ns() < end);
+	say_difference(before, now);
 }
 
 /* ---- frames ---- */
@@ -317,6 +336,7 @@ void rig_close(struct rig *r)
 	for (unsigned i = 0; i < r->n_rxq; i++)
 		m5_rxq_close(r->rxq[i]);
 	m5_dev_close(r->dev);
+	memset(r, 0, sizeof(*r));
 }
 
 uint32_t rig_receive(struct m5_rx *rx, struct m5_pkt pkt[], uint32_t n, int ms)

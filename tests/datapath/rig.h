@@ -26,8 +26,9 @@
 const char *ctl(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The number after @name in the answer to @line. */
 uint64_t ctl_number(const char *line, const char *name);
-/* Objects, handles, mappings of all ports: what must be the same before and after. */
-void ctl_census(char text[1024]);
+/* Objects, handles, mappings of all ports, once there are so many open devices: an end takes its
+ * time. Before and after something it must be the same. */
+void ctl_census(char text[1024], uint64_t clients);
 void ctl_same_census(const char before[1024]);
 /* Waits until the number after @name is @want; at most 10 s. */
 void ctl_wait(const char *line, const char *name, uint64_t want);

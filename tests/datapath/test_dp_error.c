@@ -113,7 +113,7 @@ static void receive_error_behind_packets(void **state)
 	rig_close(&r);
 }
 
-/* The queue is healthy: a reset empties it and it goes on. Completions that nobody read are lost. */
+/* The queue is healthy: a reset empties it and it goes on. What nobody read is lost. */
 static void reset_when_ready(void **state)
 {
 	struct rig r;
@@ -406,7 +406,7 @@ static void device_fatal(void **state)
 	struct rig r;
 
 	(void)state;
-	ctl_census(before);
+	ctl_census(before, 0);
 	ctl("port add lost0=loop");
 	rig_open(&r, &(struct rig_conf){ .netdev = "lost0" });
 	ctl("fault lost0 fatal");

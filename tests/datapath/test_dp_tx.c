@@ -230,7 +230,7 @@ static void forward(bool cyclic, bool same_port, uint16_t mtu)
 	rig_ok(m5_steer_open(r.dev, &steer, &r.err, &r.steer), &r.err);
 	rig_ok(m5_steer_transit(r.steer, true, &r.err), &r.err);
 
-	/* What leaves by eth1 arrives at eth0 again, and by its address goes to the kernel there. */
+	/* What leaves by eth1 arrives at eth0 again; by its address it is the kernel's there. */
 	out = wire_open(same_port ? "eth1" : "eth0");
 	for (uint32_t i = 0; i < 500; i++) {
 		struct m5_rx *rx = m5_rxq_hot(rxq);
