@@ -116,7 +116,7 @@ nothing_left 't_devx --async'
 echo '# the device process is killed under a client'
 on "$MODEL_BIN/t_fd" --linger >"$TMPDIR/linger" 2>&1 &
 wait_for 10 'the client runs' grep -q '^ready' "$TMPDIR/linger"
-kill -KILL $cx_pid
+kill -KILL "$cx_pid"
 wait $!
 checks 't_fd --linger' "$TMPDIR/linger"
 finish

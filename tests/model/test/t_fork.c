@@ -38,7 +38,7 @@ static int child_of_fork(char *p, char *heap_block, int from_parent, int to_pare
 	int lowest;
 
 	p[0] = 22;
-	strcpy(heap_block, "child");
+	snprintf(heap_block, 100, "child");
 	send_byte(to_parent);
 	wait_byte(from_parent); /* the parent has stored, too */
 	if (p[0] != 22 || strcmp(heap_block, "child") != 0 || p[PAGE] != 33)
@@ -55,13 +55,13 @@ static void forks(void)
 {
 	char *p = pages(4), *block = malloc(100);
 	struct ibv_mr *mr = reg(p, 4 * PAGE), *mr2 = reg(block, 100);
-	int down[2], up[2];
+	int down[2] = { -1, -1 }, up[2] = { -1, -1 };
 	pid_t pid;
 
 	check(!pipe(down) && !pipe(up), "pipes");
 	p[0] = 11;
 	p[PAGE] = 33;
-	strcpy(block, "parent");
+	snprintf(block, 100, "parent");
 	pid = fork();
 	if (!pid)
 		_exit(child_of_fork(p, block, down[0], up[1]));
@@ -115,11 +115,11 @@ static __attribute__((noinline)) void fork_on_stack(void)
 	pid_t pid;
 
 	check(mr && same(mr, buf), "a buffer on the stack");
-	strcpy(buf, "parent");
+	snprintf(buf, sizeof(buf), "parent");
 	pid = fork();
 	if (!pid) {
 		local = 2;
-		strcpy(buf, "child");
+		snprintf(buf, sizeof(buf), "child");
 		_exit(local != 2 || strcmp(buf, "child") != 0);
 	}
 	check(status_of(pid) == 0 && local == 1 && !strcmp(buf, "parent"),

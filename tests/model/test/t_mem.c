@@ -22,7 +22,7 @@ static void heap(void)
 	struct ibv_mr *mr;
 
 	memset(big, 1, 10000);
-	strcpy(small, "neighbour");
+	snprintf(small, 100, "neighbour");
 	mr = reg(big + 100, 5000);
 	check(mr && same(mr, big + 100) && same(mr, big + 5000),
 	      "unaligned part of a block");
@@ -219,7 +219,12 @@ static void grow(void)
 
 	memset(p, 3, MIB);
 	q = realloc(p, 8 * MIB);
-	check(q && q[0] == 3 && q[MIB - 1] == 3, "realloc() keeps the contents");
+	if (!q) {
+		check(false, "realloc()");
+		free(p);
+		return;
+	}
+	check(q[0] == 3 && q[MIB - 1] == 3, "realloc() keeps the contents");
 	memset(q, 4, 8 * MIB);
 	check(q[8 * MIB - 1] == 4, "and its new part can be used");
 	ibv_dereg_mr(mr);
@@ -302,14 +307,13 @@ static void descriptors_used_up(void)
 	getrlimit(RLIMIT_NOFILE, &old);
 	few.rlim_max = old.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &few);
-	for (n = 0; n < 64; n++) {
+	do {
 		p[n] = pages(2);
 		mr[n] = reg(p[n], PAGE);
-		if (!mr[n])
-			break;
-	}
-	check(n > 0 && n < 64 && errno == EMFILE,
-	      "range %u has no descriptor left: EMFILE", n);
+	} while (mr[n] && ++n < 64);
+	if (!check(n > 0 && n < 64 && errno == EMFILE,
+		   "range %u has no descriptor: EMFILE", n))
+		return;
 	for (unsigned i = 0; i < n; i++) {
 		ibv_dereg_mr(mr[i]);
 		munmap(p[i], 2 * PAGE);

@@ -171,7 +171,7 @@ static void is_socket(void)
 static void devices(void)
 {
 	struct request q;
-	struct answer a;
+	struct answer a = { 0 };
 	unsigned n = 0;
 	bool ok = true;
 
@@ -204,7 +204,7 @@ static void devices(void)
 static void ports(const char *netdev)
 {
 	struct request q;
-	struct answer a;
+	struct answer a = { 0 };
 
 	begin(&q, TYPE(PORT_GET), NLM_F_ACK);
 	add_u32(&q, RDMA_NLDEV_ATTR_DEV_INDEX, 0);
@@ -230,7 +230,7 @@ static void ports(const char *netdev)
 static void chardev(void)
 {
 	struct request q;
-	struct answer a;
+	struct answer a = { 0 };
 
 	begin(&q, TYPE(GET_CHARDEV), 0);
 	add_u32(&q, RDMA_NLDEV_ATTR_DEV_INDEX, 1);
@@ -249,7 +249,7 @@ static void chardev(void)
 
 static int refused(const struct request *q)
 {
-	struct answer a;
+	struct answer a = { 0 };
 
 	if (!ask(q) || !receive(&a))
 		return -1;
@@ -263,7 +263,7 @@ static int refused(const struct request *q)
 static void errors(void)
 {
 	struct request q;
-	struct answer a;
+	struct answer a = { 0 };
 	int done;
 
 	begin(&q, TYPE(GET), 0);
@@ -295,7 +295,7 @@ static void errors(void)
 static void sending(void)
 {
 	struct request q[2];
-	struct answer a;
+	struct answer a = { 0 };
 	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
 	struct iovec iov[3] = { { &q[0], 16 }, { q[0].m.bytes + 16, 0 }, { &q[1], 0 } };
 	struct msghdr m = { .msg_name = &kernel,
@@ -329,7 +329,7 @@ static void sending(void)
 static void copies(void)
 {
 	struct request q;
-	struct answer a;
+	struct answer a = { 0 };
 	int first = sock, status;
 	pid_t pid;
 

@@ -38,7 +38,7 @@ static int set_up(void **state)
 {
 	(void)state;
 	memset(&model, 0, sizeof(model));
-	strcpy(model.dir, "/tmp/test_sysfs.XXXXXX");
+	snprintf(model.dir, sizeof(model.dir), "/tmp/test_sysfs.XXXXXX");
 	if (!mkdtemp(model.dir))
 		return -1;
 	/* Addresses that no machine has. */
@@ -67,9 +67,8 @@ static void assert_file(const char *path, const char *text)
 	char got[256] = "";
 	FILE *f = fopen(full(path), "r");
 
-	if (!f)
-		fail_msg("%s: %s", path, strerror(errno));
-	(void)!fread(got, 1, sizeof(got) - 1, f);
+	assert_non_null(f);
+	assert_true(fread(got, 1, sizeof(got) - 1, f) > 0);
 	fclose(f);
 	assert_string_equal(got, text);
 }
@@ -194,11 +193,11 @@ static void test_a_folder_that_is_not_there(void **state)
 	char dir[sizeof(model.dir)];
 
 	(void)state;
-	strcpy(dir, model.dir);
-	strcpy(model.dir, "/nowhere/at/all");
+	memcpy(dir, model.dir, sizeof(dir));
+	snprintf(model.dir, sizeof(model.dir), "/nowhere/at/all");
 	assert_int_equal(sysfs_build(&model, why, sizeof(why)), -ENOENT);
 	assert_non_null(strstr(why, "/nowhere/at/all"));
-	strcpy(model.dir, dir);
+	memcpy(model.dir, dir, sizeof(dir));
 }
 
 int main(void)

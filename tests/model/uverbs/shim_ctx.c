@@ -292,7 +292,7 @@ static long map_ctx(int ctx, void *addr, size_t len, int prot, int flags, off_t 
 				.prot = (uint32_t)prot,
 				.offset = (uint64_t)offset,
 				.len = len };
-	struct cxp_mapped got;
+	struct cxp_mapped got = { 0 };
 	struct shim_fds fds;
 	long ret;
 

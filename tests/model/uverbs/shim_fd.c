@@ -53,7 +53,7 @@ static bool tagged(const struct name *name, size_t len, enum shim_kind kind)
 
 bool shim_fd_is(int fd, enum shim_kind kind, unsigned *n)
 {
-	struct name name;
+	struct name name = { 0 };
 	socklen_t len = sizeof(name);
 	uint32_t number;
 
@@ -74,7 +74,7 @@ bool shim_addr_is_netlink(const void *addr, size_t len)
  * test may expect, and below numbers that others hide at the very top. */
 int shim_fd_hide(int fd)
 {
-	struct rlimit lim;
+	struct rlimit lim = { 0 };
 	long high;
 
 	if (SYS(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &lim))

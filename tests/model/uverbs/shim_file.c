@@ -21,7 +21,7 @@
 
 bool shim_file_is(int fd, uint32_t dev_major, uint32_t dev_minor, uint64_t inode)
 {
-	struct stat st;
+	struct stat st = { 0 };
 
 	return !SYS(SYS_fstat, fd, &st) && st.st_ino == inode &&
 	       major(st.st_dev) == dev_major && minor(st.st_dev) == dev_minor;
@@ -48,7 +48,7 @@ static int for_writing(int fd, bool *close_it)
 /* The first descriptor of the program that is this file, -1 = none. */
 static int search(const struct shim_vma *v)
 {
-	char buf[4096] __attribute__((aligned(8)));
+	char buf[4096] __attribute__((aligned(8))) = "";
 	long dir = SYS(SYS_openat, AT_FDCWD, "/proc/self/fd",
 		       O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	long n;

@@ -116,7 +116,7 @@ int shim_move(const struct shim_vma *v, uint64_t addr, uint64_t len,
 	      struct shim_range *ret)
 {
 	int fd = new_file(v, len);
-	struct stat st;
+	struct stat st = { 0 };
 	long rc;
 
 	if (fd < 0)

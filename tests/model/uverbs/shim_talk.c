@@ -69,7 +69,7 @@ long shim_recv(int sock, void *msg, size_t size, struct shim_fds *fds)
 	union {
 		char bytes[CONTROL(CXP_FDS)];
 		struct cmsghdr h;
-	} control;
+	} control = { 0 };
 	struct iovec iov = { .iov_base = msg, .iov_len = size };
 	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
 	long ret;
@@ -131,7 +131,7 @@ int shim_connect(unsigned flags)
 int shim_call(int ctx)
 {
 	const struct cxp_call call = { .type = CXP_CALL };
-	int pair[2];
+	int pair[2] = { -1, -1 };
 	long ret;
 
 	ret = SYS(SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair);

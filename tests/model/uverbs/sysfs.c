@@ -7,7 +7,7 @@
  *   DIR/sys/class/infiniband{,_verbs}/        links
  *   DIR/sys/class/net/IF/device               link; the kernel has none for a TAP
  *   DIR/sys/bus/pci/devices/                  links, to the machine's own devices as well
- *   DIR/dev/infiniband/uverbsN                empty files; the preload library opens DIR/uverbs.sock
+ *   DIR/dev/infiniband/uverbsN                empty files; what opens is DIR/uverbs.sock
  *
  * Only what does not change while a device lives is here. Link state, rate and counters are
  * left out: programs get the true ones by verbs, and a file would lie after the first change.
@@ -32,8 +32,8 @@
 
 #include "uverbs.h"
 
-#define UVERBS_MAJOR 231 /* drivers/infiniband/core/uverbs_main.c; also in shim.h */
-#define UVERBS_MINOR 192
+#define UVERBS_MAJOR 231u /* drivers/infiniband/core/uverbs_main.c; also in shim.h */
+#define UVERBS_MINOR 192u
 
 struct tree {
 	char root[128]; /* DIR/sys.new or DIR/dev.new */

@@ -10,14 +10,15 @@ unsigned check_count, check_failures;
 bool check(bool ok, const char *fmt, ...)
 {
 	int saved = errno;
+	char what[256];
 	va_list args;
 
+	va_start(args, fmt);
+	vsnprintf(what, sizeof(what), fmt, args);
+	va_end(args);
 	check_count++;
 	check_failures += !ok;
-	printf("%s ", ok ? "ok  " : "FAIL");
-	va_start(args, fmt);
-	vprintf(fmt, args);
-	va_end(args);
+	printf("%s %s", ok ? "ok  " : "FAIL", what);
 	if (!ok)
 		printf(" (errno %d, %s)", saved, strerror(saved));
 	printf("\n");

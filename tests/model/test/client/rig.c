@@ -327,11 +327,10 @@ void rig_post_recv(struct rig *r, uint32_t key, void *to, uint32_t n)
 void rig_post_send(struct rig *r, uint32_t key, const void *from, uint32_t n)
 {
 	uint8_t *wqe = r->mem + SEND_RING + (r->sq_pi & MASK) * 64;
-	uint8_t header[HEADER] = { 0 };
+	/* from an address of nobody; type for local experiments, RFC 5342 */
+	uint8_t header[HEADER] = { [6] = 2, [11] = 0xff, [12] = 0x88, [13] = 0xb5 };
 
 	memcpy(header, r->mac, 6);
-	memcpy(header + 6, "\x02\0\0\0\0\xff\x88\xb5",
-	       8); /* local experimental; RFC 5342 */
 	memset(wqe, 0, 64);
 	prm_put32(wqe, (uint32_t)r->sq_pi << 8 | MLX5_OPCODE_SEND);
 	prm_put32(wqe + 4, r->sqn << 8 | 4);

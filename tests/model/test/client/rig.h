@@ -45,8 +45,8 @@ struct rig {
 /* The n-th RDMA device, opened for DevX; NULL with errno. */
 struct ibv_context *rig_open_device(unsigned n);
 
-/* @last_mac_byte: where frames to it go; each user of a wire needs its own. Return: 0 or -errno, and a
- * half-built rig that rig_close() takes. */
+/* @last_mac_byte: where frames to it go; each user of a wire needs its own. Return: 0, or
+ * -errno and a half-built rig that rig_close() takes. */
 int rig_open(struct rig *r, struct ibv_context *ctx, uint8_t last_mac_byte);
 /* Destroys in the right order. Return: number of destroy calls that failed. */
 unsigned rig_close(struct rig *r);
