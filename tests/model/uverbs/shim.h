@@ -122,6 +122,8 @@ struct shim_maps {
 	int fd;
 	char *text; /* without PROCMAP_QUERY: the whole file */
 	size_t text_len, text_size;
+	const char *cursor; /* line of the last answer, and where its mapping starts */
+	uint64_t cursor_start;
 };
 int shim_maps_open(struct shim_maps *m);  /* a snapshot at least as new as this call */
 int shim_maps_again(struct shim_maps *m); /* a new snapshot */

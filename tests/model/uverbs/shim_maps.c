@@ -94,6 +94,7 @@ static int read_text(struct shim_maps *m)
 	long n;
 
 	m->text_len = 0;
+	m->cursor = NULL;
 	do {
 		if (m->text_len + 1 >= m->text_size && grow(m))
 			return -ENOMEM;
@@ -131,14 +132,18 @@ static bool parse_line(const char *line, struct shim_vma *v)
 	return true;
 }
 
-/* The line of the first mapping ending after @addr, or NULL. */
-static const char *find_line(const struct shim_maps *m, uint64_t addr, struct shim_vma *v)
+/* The line of the first mapping ending after @addr, or NULL. Goes on from the last answer,
+ * so that a walk over all mappings reads each line once. */
+static const char *find_line(struct shim_maps *m, uint64_t addr, struct shim_vma *v)
 {
-	const char *line = m->text;
+	const char *line = addr >= m->cursor_start && m->cursor ? m->cursor : m->text;
 
 	while (*line && parse_line(line, v)) {
-		if (v->end > addr)
+		if (v->end > addr) {
+			m->cursor = line;
+			m->cursor_start = v->start;
 			return line;
+		}
 		line = strchr(line, '\n');
 		if (!line)
 			break;
