@@ -139,7 +139,8 @@ static void walk_field(const struct walk *w, const struct cx_layout *l,
 	uint32_t end = f->offset + f->width;
 	uint64_t value;
 
-	if (end > bits)
+	/* Fields are read by whole dwords, and a mailbox may end inside of one. */
+	if ((end + 31) / 32 * 32 > bits)
 		return;
 	value = value_of(f, p, end);
 	if (!value)

@@ -1,6 +1,7 @@
 /* test/direct.c - the device, what it says, commands and memory; see direct.h */
 #include "direct.h"
 
+#include <sanitizer/asan_interface.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -291,6 +292,8 @@ void *d_alloc(struct direct *d, size_t len)
 
 	assert_non_null(p);
 	memset(p, 0, size);
+	/* The rest of the page is not the device's to touch. */
+	ASAN_POISON_MEMORY_REGION((uint8_t *)p + len, size - len);
 	d->owned = grown(d->owned, d->n_owned, &d->room_owned, sizeof(*d->owned));
 	d->owned[d->n_owned++] = p;
 	return p;

@@ -1,14 +1,9 @@
 /* test/fuzz_parse.c - hostile frames: whatever comes, nothing is read outside them
  *
- * A libFuzzer target, and the same run over a corpus by test_parse.c:
- *
- *   clang -fsanitize=fuzzer,address,undefined -I.. fuzz_parse.c ../core/{parse,rss,match}.c ...
- *   ./fuzz_parse fuzz_parse.in
- *
  * The frame lies in a block of its own size, so that AddressSanitizer sees one byte
  * too many.
  */
-#include "fuzz_parse.h"
+#include "fuzz.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +59,7 @@ static void hash_all_ways(struct cx_pkt *pkt)
 	must(!cx_rss_pick(&tir, pkt));
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int fuzz_parse(const uint8_t *data, size_t size)
 {
 	uint8_t *frame = malloc(size ? size : 1);
 	struct cx_match key;
@@ -82,3 +77,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(frame);
 	return 0;
 }
+
+FUZZ_TARGET(fuzz_parse)

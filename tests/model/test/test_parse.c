@@ -9,13 +9,13 @@
 
 #include "../core/dev.h"
 #include "frame.h"
-#include "fuzz_parse.h"
+#include "fuzz.h"
 
 static struct cx_pkt parse(const struct frame *f)
 {
 	struct cx_pkt pkt;
 
-	LLVMFuzzerTestOneInput(f->b, f->len);
+	fuzz_parse(f->b, f->len);
 	cx_parse(&pkt, f->b, f->len);
 	return pkt;
 }

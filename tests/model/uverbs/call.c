@@ -58,10 +58,14 @@ int uv_recvmsg(int sock, void *buf, size_t size, size_t *len, int *fd)
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR ? -EAGAIN : -EPIPE;
 	take_fds(&h, fd);
-	if (!n || h.msg_flags & MSG_TRUNC)
-		return n ? -EMSGSIZE : -EPIPE;
-	*len = (size_t)n;
-	return 0;
+	if (n && !(h.msg_flags & MSG_TRUNC)) {
+		*len = (size_t)n;
+		return 0;
+	}
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+	return n ? -EMSGSIZE : -EPIPE;
 }
 
 /* Never waits: a pair holds a whole reply, and a client that reads nothing is lost. */

@@ -27,6 +27,9 @@
 #include <unistd.h>
 
 #define LARGEST_PAGE ((uint64_t)1 << 30)
+/* Of one range. A process may have 65530 mappings (vm.max_map_count), and all clients' are
+ * ours; a program whose memory is so cut up gets ENOMEM. */
+#define MAX_PIECES 16384
 #define FUSE_MAGIC   0x65735546 /* not in linux/magic.h of every release */
 
 /* ---- SIGBUS ---- */
@@ -291,9 +294,12 @@ static int collect(struct uv_call *call, struct build *b, uint64_t addr, uint64_
 
 	if (rc)
 		return bad_piece(call);
-	do
-		rc = next_piece(call, b, &err);
-	while (rc > 0);
+	for (unsigned n = 0; (rc = next_piece(call, b, &err)) > 0; n++) {
+		if (n >= MAX_PIECES && !err)
+			err = -ENOMEM;
+		if (n >= 8 * MAX_PIECES) /* more than any program can have */
+			return bad_piece(call);
+	}
 	if (rc || err)
 		return rc ? rc : err;
 	return b->from <= addr && b->to >= addr + len ? 0 : -EFAULT;

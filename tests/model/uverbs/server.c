@@ -186,10 +186,18 @@ static bool serve_next(struct uv_ctx *ctx)
 		return true;
 	if (rc)
 		return false;
-	if (len != sizeof(msg) || msg.type != CXP_CALL || pair < 0) {
+	if (len != sizeof(msg) || msg.type != CXP_CALL) {
 		if (pair >= 0)
 			close(pair);
 		return protocol_error(ctx, "CALL", len);
+	}
+	/* Most likely we ran out of descriptors: this call fails, as the program's end of the
+	 * pair hangs up, and the context lives on. */
+	if (pair < 0) {
+		model_log(ctx->server->model,
+			  "uverbs: pid %d: CALL without a descriptor: %s", ctx->pid,
+			  strerror(EMFILE));
+		return true;
 	}
 	uv_serve_call(ctx, pair);
 	close(pair);
@@ -295,7 +303,9 @@ static void *ctx_main(void *arg)
 		;
 	close_ctx(ctx);
 	model_lock(s->model);
-	unlink_ctx(&s->clients, ctx, false);
+	unlink_ctx(&s->clients, ctx, false); /* nobody finds it any more */
+	close(ctx->wake);
+	ctx->wake = -1;
 	ctx->next = s->done;
 	s->done = ctx;
 	kick(s->wake); /* with the lock: the server must not be gone before */
