@@ -106,17 +106,15 @@ static void statics(void)
 static void huge(void)
 {
 	const size_t size = 2 * MIB;
-	char *p = mmap(NULL, 4 * size, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
 	struct ibv_mr *mr;
+	char *p;
 
-	if (p == MAP_FAILED) {
-		if (want_huge)
-			check(false, "no huge pages, but --hugepages");
-		else
-			check_skip("huge pages", "vm.nr_hugepages is too small");
+	if (!want_huge)
 		return;
-	}
+	p = mmap(NULL, 4 * size, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+	if (!check(p != MAP_FAILED, "8 MiB of huge pages"))
+		return;
 	memset(p, 9, 4 * size);
 	mr = reg(p + PAGE, 3 * size);
 	check(mr && same(mr, p + PAGE) && same(mr, p + 3 * size), "private huge pages");

@@ -284,10 +284,8 @@ static void real_pci(void)
 	char path[320], a[16] = "", b[16] = "";
 	int fd;
 
-	if (!there.n) {
-		check_skip("a real PCI device", "this machine has none");
-		return;
-	}
+	if (!there.n)
+		return; /* a machine without PCI */
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/vendor", there.name[0]);
 	fd = open(path, O_RDONLY);
 	check(fd >= 0 && read(fd, a, sizeof(a) - 1) > 0,

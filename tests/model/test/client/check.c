@@ -27,12 +27,6 @@ bool check(bool ok, const char *fmt, ...)
 	return ok;
 }
 
-void check_skip(const char *what, const char *why)
-{
-	printf("skip %s: %s\n", what, why);
-	fflush(stdout);
-}
-
 bool check_become_nobody(void)
 {
 	const unsigned nobody = 65534;

@@ -14,8 +14,6 @@ extern unsigned check_count, check_failures;
 
 /* Returns @ok. errno at the time of the call is shown on failure. */
 bool check(bool ok, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* A check that cannot be made here; the driver knows which may be. */
-void check_skip(const char *what, const char *why);
 /* Gives up every privilege for good. */
 bool check_become_nobody(void);
 /* Last line and exit status. */
