@@ -19,3 +19,12 @@
 /* Volatile access: for memory that the device writes or reads behind our back. */
 #define READ_ONCE(x)	 (*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
+
+/* Built for ThreadSanitizer? gcc says so with a macro of its own, clang when asked. */
+#if defined(__SANITIZE_THREAD__)
+#define BUILT_FOR_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define BUILT_FOR_TSAN 1
+#endif
+#endif

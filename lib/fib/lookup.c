@@ -44,7 +44,7 @@ bool fib_simd_works(enum fib_simd simd)
 
 enum fib_simd fib_simd_best(void)
 {
-#ifndef __SANITIZE_THREAD__ /* which does not see what vector instructions load */
+#ifndef BUILT_FOR_TSAN /* which does not see what vector instructions load */
 	if (fib_simd_works(FIB_SIMD_AVX512))
 		return FIB_SIMD_AVX512;
 	if (fib_simd_works(FIB_SIMD_AVX2))

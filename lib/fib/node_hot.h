@@ -25,7 +25,7 @@ static_assert(offsetof(struct node, value) == 36, "values follow the counts");
 /* A word or its successor: what it leads to was complete before the word was stored and
  * never changes, so the address dependency is order enough (as in rcu_dereference()).
  * ThreadSanitizer wants to hear of it. */
-#ifdef __SANITIZE_THREAD__
+#ifdef BUILT_FOR_TSAN
 #define NODE_ORDER __ATOMIC_ACQUIRE
 #else
 #define NODE_ORDER __ATOMIC_RELAXED

@@ -15,7 +15,8 @@ struct leaf {
 	uint64_t lo[]; /* [WIDTH] if addresses are wide, else absent */
 };
 
-/* First keys are lower bounds: the entry a key was taken from may be gone. */
+/* First keys are lower bounds: the entry a key was taken from may be gone. That of child 0 is
+ * not looked at: whatever the fork above sends here and is before child 1 belongs to it. */
 struct fork {
 	uint32_t n, child[WIDTH];
 	uint16_t tail[WIDTH];
@@ -131,10 +132,10 @@ static void descend(const struct tree *t, const struct tree_key *key,
 		return;
 	for (unsigned h = 0; h < t->height; h++) {
 		const struct fork *f = fork_at(t, at);
-		uint32_t n = count_before(f->hi, f->lo, f->tail, f->n, key, true);
 
 		ret->fork[h] = at;
-		ret->slot[h] = n ? n - 1 : 0;
+		ret->slot[h] = count_before(f->hi + 1, f->lo + 1, f->tail + 1, f->n - 1,
+					    key, true);
 		at = f->child[ret->slot[h]];
 	}
 	ret->leaf = at;

@@ -13,7 +13,11 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-enum { HUGE_BYTES = 2 << 20, MAX_RANGES = 1 << 23 };
+enum {
+	HUGE_BYTES = 2 << 20,
+	SMALL_PAGE = 64 << 10 /* the largest there is */,
+	MAX_RANGES = 1 << 23
+};
 
 static void *map(size_t bytes, bool sparse)
 {
@@ -45,7 +49,7 @@ int words_open(struct words *w, const struct words_conf *conf)
 	w->n = conf->n;
 	w->n_first = conf->n_first;
 	w->log_bytes = conf->log_bytes;
-	w->map_bytes = pages * WORDS_PAGE << conf->log_bytes;
+	w->map_bytes = align_up(pages * WORDS_PAGE << conf->log_bytes, SMALL_PAGE);
 	w->live = map(w->map_bytes, conf->sparse);
 	w->next = map(w->map_bytes, conf->sparse);
 	w->page = fib_mem_refused() ? NULL : calloc(pages / 64 + 1, sizeof(uint64_t));

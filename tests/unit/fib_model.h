@@ -7,6 +7,7 @@
 
 #include "../test.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "../../lib/base/hot.h"
@@ -26,6 +27,37 @@ struct model {
 	size_t n, n_committed;
 	struct model_route route[MODEL_MAX], committed[MODEL_MAX];
 };
+
+static inline struct fib_nh model_hop(uint32_t n)
+{
+	struct fib_nh nh = { .kind = FIB_NH_FORWARD, .mtu = 1500 };
+
+	memcpy(nh.macs, &n, sizeof(n));
+	return nh;
+}
+
+/* A table, an empty list and next hops 1 .. @hops, a reference on each. */
+static inline struct model *model_open(const struct fib_conf *conf, uint32_t hops)
+{
+	struct model *m = calloc(1, sizeof(*m));
+
+	assert_non_null(m);
+	assert_int_equal(fib_new(conf, &m->fib), 0);
+	for (uint32_t i = 1; i <= hops; i++) {
+		struct fib_nh nh = model_hop(i);
+		uint32_t index;
+
+		assert_int_equal(fib_nh_get(m->fib, &nh, &index), 0);
+		assert_int_equal(index, i);
+	}
+	return m;
+}
+
+static inline void model_close(struct model *m)
+{
+	fib_free(m->fib);
+	free(m);
+}
 
 static inline unsigned model_width(uint8_t family)
 {
@@ -176,6 +208,33 @@ static inline void model_near(const struct model_route route[], size_t n, uint8_
 			model_flip(addr, bit);
 	if (kind == 2)
 		model_flip(addr, test_below(model_width(family)));
+}
+
+/* A prefix that has to do with the routes there are: longer, shorter, or a neighbour. */
+static inline struct fib_prefix model_pick(const struct model *m)
+{
+	uint8_t family = test_below(2) ? 4 : 6, addr[16];
+	unsigned len = test_below(model_width(family) + 1);
+
+	model_near(m->route, m->n, family, addr);
+	return model_prefix(family, addr, len);
+}
+
+/* Add, replace or delete, of a route that is there or one that is not. */
+static inline void model_change(struct model *m, uint32_t hops, size_t max_routes)
+{
+	struct fib_prefix p = model_pick(m);
+	enum fib_origin origin = (enum fib_origin)test_below(FIB_ORIGIN_COUNT);
+	uint32_t nh = 1 + test_below(hops), metric = test_below(5), what = test_below(4);
+
+	if (m->n && test_below(2))
+		p = m->route[test_below((uint32_t)m->n)].prefix;
+	if (what == 0)
+		model_replace(m, &p, origin, nh, metric);
+	else if (what == 1 || m->n > max_routes)
+		model_del(m, &p, origin);
+	else
+		model_add(m, &p, origin, nh, metric);
 }
 
 enum { MODEL_BURST = 70 };

@@ -2,95 +2,62 @@
 
 #include "fib_model.h"
 
-#include <stdlib.h>
-
 enum { HOPS = 40 };
 
-static struct fib_nh hop(uint32_t n)
-{
-	struct fib_nh nh = { .kind = FIB_NH_FORWARD, .mtu = 1500 };
+static const struct fib_conf plain;
 
-	memcpy(nh.macs, &n, sizeof(n));
-	return nh;
+/* Every layout with every kind of instructions that this machine has. */
+static void each_conf(void (*fn)(const struct fib_conf *conf))
+{
+	for (enum fib4_layout layout = FIB4_RUN21; layout <= FIB4_DIR24; layout++)
+		for (enum fib_simd simd = FIB_SIMD_SCALAR; simd < FIB_SIMD_COUNT;
+		     simd++) {
+			struct fib_conf conf = { .layout4 = layout, .simd = simd };
+			struct fib *fib;
+			int r = fib_new(&conf, &fib);
+
+			if (r == -EOPNOTSUPP)
+				continue;
+			assert_int_equal(r, 0);
+			fib_free(fib);
+			fn(&conf);
+		}
 }
 
-static struct model *open_model(uint32_t hops)
+static void random_changes(const struct fib_conf *conf)
 {
-	struct model *m = calloc(1, sizeof(*m));
-	const struct fib_conf conf = { 0 };
+	struct model *m = model_open(conf, HOPS);
 
-	assert_non_null(m);
-	assert_int_equal(fib_new(&conf, &m->fib), 0);
-	for (uint32_t i = 1; i <= hops; i++) {
-		struct fib_nh nh = hop(i);
-		uint32_t index;
-
-		assert_int_equal(fib_nh_get(m->fib, &nh, &index), 0);
-		assert_int_equal(index, i);
-	}
-	return m;
-}
-
-static void close_model(struct model *m)
-{
-	fib_free(m->fib);
-	free(m);
-}
-
-/* A prefix that has to do with the routes there are: longer, shorter, or a neighbour. */
-static struct fib_prefix pick_prefix(const struct model *m)
-{
-	uint8_t family = test_below(2) ? 4 : 6, addr[16];
-	unsigned len = test_below(model_width(family) + 1);
-
-	model_near(m->route, m->n, family, addr);
-	return model_prefix(family, addr, len);
-}
-
-static void change(struct model *m)
-{
-	struct fib_prefix p = pick_prefix(m);
-	enum fib_origin origin = (enum fib_origin)test_below(FIB_ORIGIN_COUNT);
-	uint32_t nh = 1 + test_below(HOPS), metric = test_below(5), what = test_below(4);
-
-	if (m->n && test_below(2))
-		p = m->route[test_below((uint32_t)m->n)].prefix;
-	if (what == 0)
-		model_replace(m, &p, origin, nh, metric);
-	else if (what == 1 || m->n > 300)
-		model_del(m, &p, origin);
-	else
-		model_add(m, &p, origin, nh, metric);
-}
-
-static void test_random_changes(void **state)
-{
-	struct model *m = open_model(HOPS);
-
-	(void)state;
-	for (unsigned round = 0; round < 1500; round++) {
+	for (unsigned round = 0; round < 250; round++) {
 		for (unsigned i = test_below(round % 100 ? 4 : 120); i > 0; i--)
-			change(m);
+			model_change(m, HOPS, 300);
 		if (test_below(8) == 0)
 			model_abort(m);
 		else
 			model_commit(m);
 		model_check(m, test_below(MODEL_BURST + 1));
-		if (round % 20 == 0)
+		if (round % 10 == 0)
 			model_check_walk(m);
 	}
-	close_model(m);
+	model_close(m);
+}
+
+static void test_random_changes(void **state)
+{
+	(void)state;
+	each_conf(random_changes);
 }
 
 /* Every length of both families, one inside the other, taken away again in random order. */
-static void test_nesting(void **state)
+static void nesting(const struct fib_conf *conf)
 {
-	struct model *m = open_model(200);
+	struct model *m = model_open(conf, 200);
 	uint8_t addr[16];
 
-	(void)state;
-	for (uint8_t family = 4; family <= 6; family += 2) {
-		test_fill(addr, sizeof(addr));
+	test_fill(addr, sizeof(addr));
+	if (test_below(2))
+		addr[0] = 0x20 | (addr[0] & 0x1f); /* where IPv6 is used */
+	for (uint8_t family = 4; family <= 6; family += 2)
 		for (unsigned len = 0; len <= model_width(family); len++) {
 			struct fib_prefix p = model_prefix(family, addr, len);
 
@@ -98,7 +65,6 @@ static void test_nesting(void **state)
 			model_commit(m);
 			model_check(m, MODEL_BURST);
 		}
-	}
 	model_check_walk(m);
 	while (m->n) {
 		struct model_route r = m->route[test_below((uint32_t)m->n)];
@@ -107,13 +73,58 @@ static void test_nesting(void **state)
 		model_commit(m);
 		model_check(m, MODEL_BURST);
 	}
-	close_model(m);
+	model_close(m);
+}
+
+static void test_nesting(void **state)
+{
+	(void)state;
+	each_conf(nesting);
+}
+
+/* So many changes in one commit that the whole table is gone through, twice. */
+static void much_at_once(const struct fib_conf *conf)
+{
+	struct model *m = model_open(conf, HOPS);
+	struct fib_prefix p = { .len = 0 };
+	uint32_t n;
+
+	for (unsigned i = 0; i < 300; i++)
+		model_change(m, HOPS, 300);
+	model_commit(m);
+	for (unsigned round = 0; round < 2; round++) {
+		for (unsigned i = 0; i < 100; i++)
+			model_change(m, HOPS, 300);
+		for (n = 0; n < 5000;
+		     n++) { /* added and deleted again: no change, but counted */
+			p = model_pick(m);
+			if (model_find(m, &p, FIB_KERNEL))
+				continue;
+			model_add(m, &p, FIB_KERNEL, 1, 0);
+			model_del(m, &p, FIB_KERNEL);
+		}
+		model_commit(m);
+		for (unsigned i = 0; i < 20; i++)
+			model_check(m, MODEL_BURST);
+	}
+	model_check_walk(m);
+	model_close(m);
+}
+
+static void test_much_at_once(void **state)
+{
+	const struct fib_conf run21 = { .layout4 = FIB4_RUN21 },
+			      dir24 = { .layout4 = FIB4_DIR24 };
+
+	(void)state;
+	much_at_once(&run21);
+	much_at_once(&dir24);
 }
 
 /* The less preferred origin is inactive, and comes back when the other is gone. */
 static void test_origins(void **state)
 {
-	struct model *m = open_model(2);
+	struct model *m = model_open(&plain, 2);
 	struct fib_prefix p = { .family = 4, .len = 8, .addr = { 10 } };
 	struct fib_route r;
 
@@ -134,13 +145,13 @@ static void test_origins(void **state)
 	assert_int_equal(r.metric, 20);
 	assert_false(fib_route_get(m->fib, &p, FIB_STATIC, &r));
 	model_check(m, MODEL_BURST);
-	close_model(m);
+	model_close(m);
 }
 
 /* Staged: visible to questions, not to workers; aborted: as if it had never been. */
 static void test_abort(void **state)
 {
-	struct model *m = open_model(3);
+	struct model *m = model_open(&plain, 3);
 	struct fib_prefix a = { .family = 4, .len = 8, .addr = { 10 } };
 	struct fib_prefix b = { .family = 6, .len = 16, .addr = { 0x20, 0x01 } };
 	struct fib_route r;
@@ -150,6 +161,7 @@ static void test_abort(void **state)
 	model_commit(m);
 	model_del(m, &a, FIB_STATIC);
 	assert_false(fib_route_get(m->fib, &a, FIB_STATIC, &r));
+	assert_false(fib_route_match(m->fib, 4, a.addr, &r));
 	model_add(m, &a, FIB_STATIC, 2, 8);
 	model_replace(m, &a, FIB_STATIC, 3, 9);
 	model_add(m, &b, FIB_STATIC, 3, 9);
@@ -162,13 +174,15 @@ static void test_abort(void **state)
 	assert_false(fib_route_get(m->fib, &b, FIB_STATIC, &r));
 	model_check(m, MODEL_BURST);
 	model_check_walk(m);
-	close_model(m);
+	model_close(m);
 }
 
 static void test_refused(void **state)
 {
-	struct model *m = open_model(1);
+	struct model *m = model_open(&plain, 1);
 	struct fib_prefix p = { .family = 4, .len = 8, .addr = { 10, 1 } };
+	const struct fib_conf too_many = { .max_nexthops = UINT32_MAX };
+	struct fib *fib = NULL;
 
 	(void)state;
 	assert_int_equal(fib_route_add(m->fib, &p, FIB_STATIC, 1, 0), -EINVAL);
@@ -180,15 +194,48 @@ static void test_refused(void **state)
 	assert_int_equal(fib_route_add(m->fib, &p, FIB_STATIC, 1, 0), -EINVAL);
 	p.family = 6;
 	assert_int_equal(fib_route_del(m->fib, &p, FIB_STATIC), -ESRCH);
-	close_model(m);
+	assert_int_equal(fib_commit(m->fib), 0);
+	assert_int_equal(fib_new(&too_many, &fib), -EINVAL);
+	assert_null(fib);
+	model_close(m);
+}
+
+static void test_counts(void **state)
+{
+	struct model *m = model_open(&plain, 2);
+	struct fib_prefix p = { .family = 4, .len = 8, .addr = { 10 } };
+	struct fib_sizes s;
+
+	(void)state;
+	model_add(m, &p, FIB_STATIC, 1, 0);
+	model_commit(m);
+	model_replace(m, &p, FIB_STATIC, 2, 0);
+	model_commit(m);
+	model_commit(m); /* nothing is staged: no commit */
+	model_del(m, &p, FIB_STATIC);
+	model_add(m, &p, FIB_KERNEL, 2, 0);
+	fib_sizes(m->fib, &s);
+	assert_int_equal(s.routes[0][FIB_STATIC], 0);
+	assert_int_equal(s.routes[0][FIB_KERNEL], 1);
+	model_commit(m);
+	fib_sizes(m->fib, &s);
+	assert_int_equal(s.commits, 3);
+	assert_int_equal(s.adds, 2);
+	assert_int_equal(s.replaces, 1);
+	assert_int_equal(s.deletes, 1);
+	assert_int_equal(s.failures, 0);
+	assert_int_equal(s.nexthops, 2);
+	assert_true(s.lookup_bytes[0] && s.rib_bytes);
+	model_close(m);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_changes), cmocka_unit_test(test_nesting),
-		cmocka_unit_test(test_origins),	       cmocka_unit_test(test_abort),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_much_at_once),   cmocka_unit_test(test_origins),
+		cmocka_unit_test(test_abort),	       cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
