@@ -250,6 +250,10 @@ enum cx_status cx_cmd(struct cx_dev *dev, const void *in, size_t in_len, void *o
 
 	memset(out, 0, out_len);
 	dev->stats.cmds++;
+	/* A doorbell rung before the command reaches the device before it (both are posted
+	 * writes to one function): a queue is not destroyed, or reset, under its last one. */
+	if (!dev->held && !dev->fatal)
+		cx_uar_poll(dev);
 	st = dispatch(&call);
 	if (st != CX_ST_OK)
 		dev->stats.cmd_refusals++;

@@ -277,7 +277,8 @@ void cx_cq_arm(struct cx_dev *dev, struct cx_uar *uar, uint64_t doorbell);
 void cx_cq_opened(struct cx_cq *cq);  /* after CREATE_CQ filled the context part */
 void cx_cq_closed(struct cx_cq *cq);  /* frees session and withhold */
 
-/* Runs an SQ up to its doorbell record, at most @budget WQEs. Return: WQEs done. */
+/* Runs an SQ up to its doorbell record, at most @budget WQEs; rings it again when work is left.
+ * Return: WQEs done. */
 unsigned cx_sq_run(struct cx_dev *dev, struct cx_sq *sq, unsigned budget);
 void cx_sq_reset(struct cx_sq *sq); /* RST: head 0, nothing pending */
 /* After MODIFY to ERR: flush errors for what is posted. */
@@ -403,7 +404,9 @@ struct cx_dev {
 	uint8_t *tx_frame; /* gather buffer of the send engine, 64 KiB + slack */
 	bool lists_stale; /* objects came or went: rebuild uars and sqs before use */
 	bool sq_pending;  /* an SQ is rung, or was left with work */
-	unsigned uar_turn; /* pages without queues are looked at every 256th pass */
+	unsigned sq_turn;  /* the SQ with which the next pass begins */
+	uint64_t sent;	   /* frames that the send engine made, lost ones included */
+	unsigned uar_turn; /* pages without queues are looked at every 64th pass */
 	uint32_t keys_made;  /* gives each key its low byte */
 };
 

@@ -287,8 +287,10 @@ static unsigned run_one(struct cx_dev *dev, struct cx_sq *sq, uint32_t left)
 	return blocks_of(w.ds);
 }
 
+/* Frames weigh as much as WQEs: a multi-packet WQE has up to 59. */
 unsigned cx_sq_run(struct cx_dev *dev, struct cx_sq *sq, unsigned budget)
 {
+	uint64_t end = dev->sent + UINT64_C(4) * budget;
 	uint32_t record, left = posted(sq, &record);
 	unsigned n, done = 0;
 
@@ -301,7 +303,11 @@ unsigned cx_sq_run(struct cx_dev *dev, struct cx_sq *sq, unsigned budget)
 		bad_record(dev, sq, record);
 	else if (sq->cq->error && left)
 		die_with_cq(dev, sq);
-	for (; sq->state == CX_Q_RDY && left && done < budget; left -= n, done++) {
+	for (; sq->state == CX_Q_RDY && left; left -= n, done++) {
+		if (done == budget || dev->sent >= end) {
+			sq->rung = true;
+			break;
+		}
 		n = run_one(dev, sq, left);
 		if (!n)
 			break;

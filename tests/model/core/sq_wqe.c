@@ -37,6 +37,7 @@ void cx_transmit(struct cx_dev *dev, const uint8_t *frame, uint32_t len)
 {
 	uint8_t padded[CX_FRAME_MIN];
 
+	dev->sent++;
 	if (CX_UNLIKELY(len > longest(dev))) {
 		CX_SEEN("drop", "oversize frame sent");
 		dev->stats.tx_oversize++;

@@ -4,14 +4,18 @@
  *   sessions
  *
  * A queue that used up its budget stays rung and goes on in the next pass, after
- * the others had theirs.
+ * the others had theirs. A pass is short whatever programs post, since the caller's other
+ * devices, and commands, wait for its end: when all queues together made PASS_FRAMES
+ * frames, the next pass goes on with the next queue. One large send may still be 65,535
+ * frames.
  */
 #include "obj.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define SQ_BUDGET 64
+#define SQ_BUDGET   64
+#define PASS_FRAMES 2048
 
 /* ---- the lists ---- */
 
@@ -116,33 +120,34 @@ static bool delayed(const struct cx_dev *dev, const struct cx_sq *sq)
 	return sq->not_before_ns && cx_now_ns(dev) < sq->not_before_ns;
 }
 
-/* The engine may set rung again, when it must wait for something that rings nothing. */
+/* The engine sets rung again when it left work. */
 static unsigned run_sq(struct cx_dev *dev, struct cx_sq *sq)
 {
-	unsigned done;
-
 	sq->rung = false;
 	sq->not_before_ns = 0;
-	done = cx_sq_run(dev, sq, SQ_BUDGET);
-	if (done >= SQ_BUDGET)
-		sq->rung = true;
-	return done;
+	return cx_sq_run(dev, sq, SQ_BUDGET);
 }
 
 static unsigned run_sqs(struct cx_dev *dev)
 {
-	unsigned done = 0;
+	uint64_t end = dev->sent + PASS_FRAMES;
+	unsigned done = 0, at = dev->sq_turn;
 
 	dev->sq_pending = false;
-	for (unsigned i = 0; i < dev->n_sqs; i++) {
-		struct cx_sq *sq = dev->sqs[i];
+	for (unsigned i = 0; i < dev->n_sqs; i++, at++) {
+		struct cx_sq *sq = dev->sqs[at < dev->n_sqs ? at : (at = 0)];
 
 		if (!sq->rung)
 			continue;
+		if (dev->sent >= end) {
+			dev->sq_pending = true;
+			break;
+		}
 		if (!delayed(dev, sq))
 			done += run_sq(dev, sq);
 		dev->sq_pending |= sq->rung;
 	}
+	dev->sq_turn = at < dev->n_sqs ? at : 0;
 	return done;
 }
 

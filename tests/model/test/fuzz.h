@@ -62,7 +62,7 @@ static inline uint64_t fuzz_take(struct fuzz *f, unsigned bytes)
 
 static inline uint32_t fuzz_below(struct fuzz *f, uint32_t limit)
 {
-	return (uint32_t)fuzz_take(f, limit > 256 ? 2 : 1) % limit;
+	return limit ? (uint32_t)fuzz_take(f, limit > 256 ? 2 : 1) % limit : 0;
 }
 
 static inline void fuzz_fill(struct fuzz *f, uint8_t *to, size_t n)

@@ -309,6 +309,30 @@ static void test_stale_value_for_a_queue_to_come(void **state)
 /* ---- two queues, one page ---- */
 
 /* The second value overwrote the first before it was seen: both queues run all the same. */
+/* What was rung before a command comes before it: neither a mistake, nor for the queue's next
+ * life. */
+static void test_doorbell_before_a_command(void **state)
+{
+	struct sq2 s = open_sq();
+
+	(void)state;
+	put_nop(s.sq);
+	d_sq_ring(s.sq);
+	assert_int_equal(d_simple(s.d, D_DESTROY_SQ, s.sq->num, NULL), CX_ST_OK);
+	d_run(s.d);
+	assert_int_equal(cx_stats(s.d->dev)->doorbells, 1);
+	assert_int_equal(cx_stats(s.d->dev)->bad_doorbells, 0);
+	s.sq = d_sq(s.d,
+		    &(struct d_sq_conf){ .log_size = 4, .cq = s.cq, .stay_reset = true });
+	put_nop(s.sq);
+	d_sq_ring(s.sq);
+	assert_int_equal(d_sq_state(s.sq, 0, 1), CX_ST_OK);
+	d_run(s.d);
+	d_assert_log(s.d, "doorbell.state: rung in state RST: ignored");
+	assert_int_equal(completions(s.cq), 0);
+	d_close(s.d);
+}
+
 static void test_shared_page_is_a_hint(void **state)
 {
 	struct sq2 s = open_sq();
@@ -404,6 +428,47 @@ static void test_budget_is_fair(void **state)
 	d_close(d);
 }
 
+/* A multi-packet WQE of 40 frames. */
+static void put_many(struct d_sq *sq)
+{
+	struct d_wqe w = d_wqe(sq, D_MPSW, D_CE_ERROR);
+
+	d_wqe_eth(&w, NULL, 0);
+	for (unsigned i = 0; i < 40; i++)
+		d_wqe_ptr(&w, sq->mem.key, sq->mem.iova, 60);
+	d_sq_put(sq, &w);
+}
+
+/* Many frames, few WQEs: a pass ends early and the next goes on, with nobody left out. */
+static void test_pass_is_short(void **state)
+{
+	enum { QUEUES = 12, WQES = 20, FRAMES = QUEUES * WQES * 40 };
+	struct direct *d = d_open(NULL);
+	struct d_cq *cq = d_cq(d, &(struct d_cq_conf){ .log_size = 4 });
+	unsigned longest = 0, before = 0, passes = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < QUEUES; i++) {
+		struct d_sq *sq = d_sq(d, &(struct d_sq_conf){ .log_size = 8,
+							       .cq = cq,
+							       .uar = d_uar(d) });
+
+		for (unsigned k = 0; k < WQES; k++)
+			put_many(sq);
+		d_sq_ring(sq);
+	}
+	for (; cx_step(d->dev); passes++) {
+		unsigned n = d->wire.n - before;
+
+		before = d->wire.n;
+		longest = n > longest ? n : longest;
+	}
+	assert_int_equal(d->wire.n, FRAMES);
+	assert_in_range(longest, 2048, 2048 + 256 + 40);
+	assert_in_range(passes, FRAMES / longest, FRAMES / 256);
+	d_close(d);
+}
+
 static void test_arm(void **state)
 {
 	struct sq2 s = open_sq();
@@ -467,11 +532,13 @@ int main(void)
 		cmocka_unit_test(test_record_in_the_wrong_byte_order),
 		cmocka_unit_test(test_reset_queue_is_not_rung),
 		cmocka_unit_test(test_stale_value_for_a_queue_to_come),
+		cmocka_unit_test(test_doorbell_before_a_command),
 		cmocka_unit_test(test_shared_page_is_a_hint),
 		cmocka_unit_test(test_bad_value_on_a_shared_page),
 		cmocka_unit_test(test_hold),
 		cmocka_unit_test(test_may_ring),
 		cmocka_unit_test(test_budget_is_fair),
+		cmocka_unit_test(test_pass_is_short),
 		cmocka_unit_test(test_arm),
 		cmocka_unit_test(test_queue_views),
 	};

@@ -30,7 +30,7 @@
 /* Of one range. A process may have 65530 mappings (vm.max_map_count), and all clients' are
  * ours; a program whose memory is so cut up gets ENOMEM. */
 #define MAX_PIECES 16384
-#define FUSE_MAGIC   0x65735546 /* not in linux/magic.h of every release */
+#define FUSE_MAGIC 0x65735546 /* not in linux/magic.h of every release */
 
 /* ---- SIGBUS ---- */
 
