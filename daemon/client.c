@@ -53,9 +53,11 @@ static int make_room(struct client *c, size_t n)
 {
 	char *grown;
 
-	memmove(c->out, c->out + c->out_at, waiting(c));
-	c->out_len = waiting(c);
-	c->out_at = 0;
+	if (c->out_at) {
+		memmove(c->out, c->out + c->out_at, waiting(c));
+		c->out_len = waiting(c);
+		c->out_at = 0;
+	}
 	if (c->out_len + n <= c->out_room)
 		return 0;
 	if (c->out_len + n > OUT_MAX)

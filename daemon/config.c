@@ -134,7 +134,7 @@ static void check_line(struct reader *rd, const char *line, size_t n, size_t max
 	if (memchr(line, '\0', n))
 		refuse(rd, "there is a zero byte in the line");
 	else if (n > max)
-		refuse(rd, "line of more than %zu characters", max - 1);
+		refuse(rd, "line of more than %zu characters", max);
 	else if (*line == '[')
 		check_section(rd, line);
 	else if (!is_end(line) && !strpbrk(line, "=:"))
@@ -154,6 +154,8 @@ static char *read_line(char *to, int size, void *arg)
 	if (n < 0)
 		return NULL;
 	rd->line++;
+	if (line[n - 1] == '\n')
+		line[--n] = '\0';
 	blanks = strspn(line, " \t");
 	check_line(rd, line + blanks, (size_t)n - blanks, (size_t)size - 1);
 	if (rd->r)

@@ -38,8 +38,7 @@ static void close_quietest(struct control *ctl)
 	for (unsigned i = 1; i < ctl->n_clients; i++)
 		if (client_quiet_ns(ctl->client[i]) > client_quiet_ns(quietest))
 			quietest = ctl->client[i];
-	log_info("control: no place for a new client: closing the one that was quiet for "
-		 "longest");
+	log_debug("control: no place for a new client: closing the quietest one");
 	client_close(quietest);
 }
 

@@ -32,6 +32,14 @@ uint64_t test_rand(void)
 	return z ^ z >> 31;
 }
 
+void test_append(char *text, size_t size, const char *more)
+{
+	size_t at = strlen(text), n = strlen(more);
+
+	assert_true(at + n < size);
+	memcpy(text + at, more, n + 1);
+}
+
 void test_fill(void *p, size_t bytes)
 {
 	uint8_t *at = p;

@@ -20,3 +20,5 @@ static inline uint32_t test_below(uint32_t n)
 	return (uint32_t)(test_rand() % n);
 }
 void test_fill(void *p, size_t bytes);
+/* Appends @more to what is in @text; the test fails where it does not fit. */
+void test_append(char *text, size_t size, const char *more);

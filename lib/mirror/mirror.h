@@ -44,7 +44,8 @@ int mirror_fd(const struct mirror *m);
 int mirror_process(struct mirror *m);
 uint64_t mirror_overruns(const struct mirror *m);
 
-/* For tests: a mirror without a kernel, and one datagram of notifications for it. */
+/* For tests: a mirror without a kernel, and one datagram of notifications for it, in memory of a
+ * multiple of 4 bytes. */
 int mirror_new(const struct mirror_ops *ops, struct mirror **ret);
 void mirror_feed(struct mirror *m, const void *bytes, size_t n);
 

@@ -30,5 +30,6 @@ int nl_events(struct mnl_socket *nl, nl_fn fn, void *arg);
  */
 int nl_dump(uint16_t type, nl_fn fn, void *arg);
 
-/* One datagram of notifications, as from the kernel. */
+/* One datagram of notifications, as from the kernel, in memory of a multiple of 4 bytes: libmnl
+ * rounds up the length of a message that lies about it. */
 void nl_feed(const void *bytes, size_t n, nl_fn fn, void *arg);

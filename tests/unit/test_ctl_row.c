@@ -1,0 +1,152 @@
+/* unit/test_ctl_row.c - rows written and read */
+
+#include "../test.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../lib/base/hot.h"
+#include "../../lib/ctl/row.h"
+
+static void members_keep_their_order_and_type(void **state)
+{
+	static const char *const flags[] = { "a", "b" };
+	struct row *row = row_new(), *inner = row_new();
+	char *line;
+
+	(void)state;
+	row_set_count(inner, "n", 0);
+	row_set_text(row, "z", "text");
+	row_set_count(row, "y", UINT64_C(9007199254740993)); /* no double has it */
+	row_set_number(row, "x", -1);
+	row_set_flag(row, "w", true);
+	row_set_words(row, "v", flags, 2);
+	row_set_words(row, "u", NULL, 0);
+	row_set_row(row, "t", inner);
+	line = row_line(row);
+	assert_string_equal(line,
+			    "{\"z\":\"text\",\"y\":9007199254740993,\"x\":-1,\"w\":true,"
+			    "\"v\":[\"a\",\"b\"],\"u\":[],\"t\":{\"n\":0}}");
+	free(line);
+	row_free(row);
+}
+
+/* DPDK's telemetry printed these as they were (babc5214). */
+static void what_would_end_a_line_or_a_text_is_escaped(void **state)
+{
+	struct row *row = row_new(), *back;
+	char *line, why[100];
+
+	(void)state;
+	row_set_text(row, "k", "\"\\\n\r\t\x01 {}");
+	line = row_line(row);
+	assert_null(strchr(line, '\n'));
+	assert_int_equal(row_read(line, why, sizeof(why), &back), 0);
+	assert_string_equal(row_text(back, "k"), "\"\\\n\r\t\x01 {}");
+	free(line);
+	row_free(row);
+	row_free(back);
+}
+
+static void a_row_that_lacks_a_member_makes_no_line(void **state)
+{
+	struct row *row = row_new();
+
+	(void)state;
+	row_set_text(row, "good", "yes");
+	row_set_text(row, "bad",
+		     "\xff"); /* stands for no memory: it cannot be set either */
+	assert_null(row_line(row));
+	row_free(row);
+	row = row_new();
+	row_set_row(row, "inner", NULL);
+	assert_null(row_line(row));
+	row_free(row);
+}
+
+static void nothing_happens_to_a_row_that_is_not_there(void **state)
+{
+	(void)state;
+	row_set_text(NULL, "k", "v");
+	row_set_count(NULL, "k", 1);
+	row_set_words(NULL, "k", NULL, 0);
+	row_set_row(NULL, "k", row_new());
+	assert_null(row_line(NULL));
+	assert_false(row_has(NULL, "k"));
+	assert_string_equal(row_text(NULL, "k"), "");
+	assert_int_equal(row_number(NULL, "k"), 0);
+	assert_false(row_flag(NULL, "k"));
+	assert_null(row_inner(NULL, "k"));
+	row_each(NULL, NULL, NULL);
+	row_each_word(NULL, "k", NULL, NULL);
+	row_print(NULL, stdout, false);
+	row_free(NULL);
+}
+
+static void only_an_object_is_a_row(void **state)
+{
+	static const char *const bad[] = { "",	"[]",	"1",	    "null",
+					   "{", "{}{}", "{\"a\":}", "\xff" };
+	char why[100];
+	struct row *row = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		*why = '\0';
+		assert_int_equal(row_read(bad[i], why, sizeof(why), &row), -EPROTO);
+		assert_true(*why);
+		assert_null(row);
+	}
+}
+
+static void collect(void *arg, const char *name, const char *value)
+{
+	char *text = arg;
+
+	sprintf(text + strlen(text), "%s=%s ", name, value);
+}
+
+static void members_are_read_as_what_they_are(void **state)
+{
+	char why[100], text[200] = "";
+	struct row *row, *inner;
+
+	(void)state;
+	assert_int_equal(
+		row_read("{\"t\":\"x\",\"n\":-5,\"f\":true,\"l\":[\"a\",1,\"b\"],"
+			 "\"o\":{\"k\":9223372036854775807},\"z\":null}",
+			 why, sizeof(why), &row),
+		0);
+	assert_string_equal(row_text(row, "t"), "x");
+	assert_string_equal(row_text(row, "n"), "");
+	assert_int_equal(row_number(row, "n"), -5);
+	assert_int_equal(row_number(row, "t"), 0);
+	assert_true(row_flag(row, "f"));
+	assert_false(row_flag(row, "t"));
+	assert_true(row_has(row, "z"));
+	assert_null(row_inner(row, "l"));
+	row_each(row, collect, text);
+	row_each_word(row, "l", collect, text);
+	inner = row_inner(row, "o");
+	row_each(inner, collect, text);
+	assert_string_equal(text, "t=x n=-5 f=yes l=a l=b k=9223372036854775807 ");
+	row_free(row);
+	row_free(inner); /* outlives the row it was in */
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(members_keep_their_order_and_type),
+	cmocka_unit_test(what_would_end_a_line_or_a_text_is_escaped),
+	cmocka_unit_test(a_row_that_lacks_a_member_makes_no_line),
+	cmocka_unit_test(nothing_happens_to_a_row_that_is_not_there),
+	cmocka_unit_test(only_an_object_is_a_row),
+	cmocka_unit_test(members_are_read_as_what_they_are),
+};
+
+int main(void)
+{
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,258 @@
+/* unit/test_daemon_routes.c - requests about routes, and batches of them */
+
+#include "control_rig.h"
+
+#include <unistd.h>
+
+/* ---- what is asked ---- */
+
+static void routes_are_added_shown_changed_and_deleted(void **state)
+{
+	static const struct {
+		const char *line, *reply[4];
+	} talk[] = {
+		{ "route show\n", { OK } },
+		{ "route add 10/8 7C-C2-55-BE-F3-C7 dev eth1\n", { OK } },
+		{ "route show\n",
+		  { "{\"dst\":\"10.0.0.0/8\",\"lladdr\":\"7c:c2:55:be:f3:c7\",\"dev\":\"eth1\","
+		    "\"protocol\":\"static\",\"metric\":0,\"flags\":[]}",
+		    OK } },
+		{ "route replace 10/8 blackhole metric 7\n", { OK } },
+		{ "route add ::/0 unreachable\n", { OK } },
+		{ "route add default prohibit\n", { OK } },
+		{ "route show\n",
+		  { "{\"dst\":\"0.0.0.0/0\",\"type\":\"prohibit\",\"protocol\":\"static\","
+		    "\"metric\":0,\"flags\":[]}",
+		    "{\"dst\":\"10.0.0.0/8\",\"type\":\"blackhole\",\"protocol\":\"static\","
+		    "\"metric\":7,\"flags\":[]}",
+		    "{\"dst\":\"::/0\",\"type\":\"unreachable\",\"protocol\":\"static\","
+		    "\"metric\":0,\"flags\":[]}",
+		    OK } },
+		{ "route show default\n",
+		  { "{\"dst\":\"0.0.0.0/0\",\"type\":\"prohibit\",\"protocol\":\"static\","
+		    "\"metric\":0,\"flags\":[]}",
+		    OK } },
+		{ "route show match 10.1.1.1\n",
+		  { "{\"dst\":\"0.0.0.0/0\",\"type\":\"prohibit\",\"protocol\":\"static\","
+		    "\"metric\":0,\"flags\":[]}",
+		    "{\"dst\":\"10.0.0.0/8\",\"type\":\"blackhole\",\"protocol\":\"static\","
+		    "\"metric\":7,\"flags\":[]}",
+		    OK } },
+		{ "route show root ::/0\n",
+		  { "{\"dst\":\"::/0\",\"type\":\"unreachable\",\"protocol\":\"static\","
+		    "\"metric\":0,\"flags\":[]}",
+		    OK } },
+		{ "route show exact 10.0.0.0/9\n", { OK } },
+		{ "route del 10.0.0.0/8\n", { OK } },
+		{ "route del ::/0\n", { OK } },
+		{ "route del 0/0\n", { OK } },
+		{ "route del 0/0 --missing-ok\n", { OK } },
+		{ "route show\n", { OK } },
+	};
+	int fd = dial();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(talk); i++) {
+		say(fd, talk[i].line);
+		for (int k = 0; k < 4 && talk[i].reply[k]; k++)
+			assert_string_equal(hear(fd), talk[i].reply[k]);
+	}
+	close(fd);
+}
+
+static const struct {
+	const char *line, *code, *message;
+} wrong[] = {
+	{ "route add 10.0.0.1/8 " MAC " dev eth0", "EINVAL",
+	  "route add: 10.0.0.1/8: bits are set past the prefix length, did you mean "
+	  "10.0.0.0/8?" },
+	{ "route add 10/33 " MAC " dev eth0", "EINVAL", "prefix length must be 0 to 32" },
+	{ "route add ::/129 " MAC " dev eth0", "EINVAL",
+	  "prefix length must be 0 to 128" },
+	{ "route add 10/-1 " MAC " dev eth0", "EINVAL", "prefix length must be" },
+	{ "route add 10/08 " MAC " dev eth0", "EINVAL", "prefix length must be" },
+	{ "route add 10/8x " MAC " dev eth0", "EINVAL", "prefix length must be" },
+	{ "route add ten/8 " MAC " dev eth0", "EINVAL", "not an IPv4 or IPv6 prefix" },
+	{ "route add 10/8 " MAC, "EINVAL", "dev: which port? There are: eth0, eth1" },
+	{ "route add 10/8 " MAC " dev eth9", "ENODEV",
+	  "dev eth9: not a port of this router; there are: eth0, eth1" },
+	{ "route add 10/8 " MAC " dev", "EINVAL", "dev: its value is missing" },
+	{ "route add 10/8 " MAC " dev eth0 dev eth1", "EINVAL", "dev: given twice" },
+	{ "route add 10/8 dev eth0", "EINVAL",
+	  "where to? Give a MAC address, blackhole, unreachable or prohibit" },
+	{ "route add 10/8 zz dev eth0", "EINVAL", "zz: not a MAC address, nor" },
+	{ "route add 10/8 " MAC " " MAC " dev eth0", "EINVAL", "unexpected" },
+	{ "route add 10/8 " MAC " blackhole", "EINVAL", "blackhole: unexpected" },
+	{ "route add 10/8 blackhole dev eth0", "EINVAL",
+	  "dev eth0: a blackhole route has none" },
+	{ "route add 10/8 via 10.0.0.1", "EOPNOTSUPP", "give the gateway's MAC address" },
+	{ "route add 10/8 blackhole metric", "EINVAL", "metric: its value is missing" },
+	{ "route add 10/8 blackhole metric -1", "EINVAL",
+	  "metric -1: must be 0 to 4294967295" },
+	{ "route add 10/8 blackhole metric 4294967296", "EINVAL", "must be 0 to" },
+	{ "route add 10/8 01:00:5e:00:00:01 dev eth0", "EINVAL",
+	  "a multicast address is no gateway" },
+	{ "route add 10/8 ff:ff:ff:ff:ff:ff dev eth0", "EINVAL", "multicast" },
+	{ "route add 10/8 00:00:00:00:00:00 dev eth0", "EINVAL",
+	  "no gateway has this address" },
+	{ "route add 10/8 02:00:00:00:00:01 dev eth0", "EINVAL",
+	  "is port eth0's own address" },
+	{ "route add 10/8", "EINVAL", "route add: 2 to 6 words must follow, not 1" },
+	{ "route del 10/8", "ESRCH", "route del 10/8: there is no such static route" },
+	{ "route del 10/8 --missing", "EINVAL", "--missing: unexpected" },
+	{ "route show within 10/8", "EINVAL", "within: must be exact, root or match" },
+	{ "route show 10/8 x", "EINVAL", "10/8: must be exact, root or match" },
+	{ "route show 10/99", "EINVAL", "prefix length" },
+	{ "route get 10.0.0.0/8", "EINVAL", "not an IPv4 or IPv6 address" },
+	{ "route get 10", "EINVAL", "not an IPv4 or IPv6 address" },
+	{ "route frob", "ENOSYS", "route frob: unknown request" },
+	{ "route", "ENOSYS", "route: unknown request" },
+	{ "frob it", "ENOSYS", "frob it: unknown request" },
+	{ "status now", "EINVAL", "status: 0 to 0 words must follow, not 1" },
+	{ "port show eth9", "ENODEV", "eth9: not a port of this router" },
+	{ "commit", "EINVAL", "commit: no batch of yours is open" },
+	{ "abort", "EINVAL", "abort: no batch of yours is open" },
+};
+
+static void what_is_wrong_is_refused_with_its_reason(void **state)
+{
+	char expected[64];
+	int fd = dial();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+		const char *reply;
+
+		say(fd, wrong[i].line);
+		reply = ask(fd, "\n");
+		snprintf(expected, sizeof(expected),
+			 "{\"status\":\"error\",\"error\":{\"code\":\"%s\",",
+			 wrong[i].code);
+		assert_has(reply, expected);
+		assert_has(reply, wrong[i].message);
+	}
+	assert_string_equal(ask(fd, "route show\n"), OK); /* nothing came of it */
+	close(fd);
+}
+
+static void a_second_add_says_what_to_do_instead(void **state)
+{
+	int fd = dial();
+
+	(void)state;
+	assert_string_equal(ask(fd, "route add 10/8 blackhole\n"), OK);
+	assert_string_equal(ask(fd, "route add 10/8 prohibit\n"),
+			    "{\"status\":\"error\",\"error\":{\"code\":\"EEXIST\","
+			    "\"message\":\"route add 10/8: exists already\","
+			    "\"hint\":\"use \\\"route replace\\\"\"}}");
+	assert_has(ask(fd, "route show\n"), "blackhole");
+	assert_string_equal(hear(fd), OK);
+	close(fd);
+}
+
+static void route_get_says_what_a_packet_meets(void **state)
+{
+	int fd = dial();
+
+	(void)state;
+	assert_string_equal(ask(fd, "route add 10/8 " MAC " dev eth1\n"), OK);
+	assert_string_equal(ask(fd, "route add 10.1/16 blackhole\n"), OK);
+	assert_string_equal(ask(fd, "route add 2001:db8::/32 unreachable\n"), OK);
+	assert_string_equal(
+		ask(fd, "route get 10.2.3.4\n"),
+		"{\"dst\":\"10.2.3.4\",\"prefix\":\"10.0.0.0/8\",\"lladdr\":\"" MAC
+		"\",\"dev\":\"eth1\",\"protocol\":\"static\",\"metric\":0,"
+		"\"flags\":[],\"verdict\":\"forward\"}");
+	assert_string_equal(hear(fd), OK);
+	assert_has(ask(fd, "route get 10.1.3.4\n"),
+		   "\"verdict\":\"drop\",\"reason\":\"blackhole\"");
+	assert_string_equal(hear(fd), OK);
+	assert_has(ask(fd, "route get 2001:db8::1\n"),
+		   "\"verdict\":\"punt\",\"reason\":\"unreachable\"");
+	assert_string_equal(hear(fd), OK);
+	assert_string_equal(
+		ask(fd, "route get 192.0.2.1\n"),
+		"{\"dst\":\"192.0.2.1\",\"verdict\":\"punt\",\"reason\":\"no_route\"}");
+	assert_string_equal(hear(fd), OK);
+	close(fd);
+}
+
+/* ---- batches ---- */
+
+static void a_batch_is_one_change_and_keeps_others_out(void **state)
+{
+	int a = dial(), b = dial();
+
+	(void)state;
+	assert_string_equal(ask(a, "begin\n"), OK);
+	assert_has(ask(a, "begin\n"), "EALREADY");
+	assert_string_equal(ask(a, "route add 10/8 blackhole\n"), OK);
+	assert_has(ask(b, "route add 11/8 blackhole\n"),
+		   "\"code\":\"EBUSY\",\"message\":\"another client's batch is open\","
+		   "\"hint\":\"try again\"");
+	assert_has(ask(b, "route del 11/8\n"), "EBUSY");
+	assert_has(ask(b, "begin\n"), "EBUSY");
+	assert_has(ask(b, "commit\n"), "EINVAL");
+	assert_has(ask(a, "route add 10/8 blackhole\n"), "EEXIST");
+	assert_string_equal(ask(a, "commit\n"), OK);
+	assert_string_equal(ask(b, "route add 11/8 blackhole\n"), OK);
+	assert_string_equal(ask(b, "begin\n"), OK);
+	assert_string_equal(ask(b, "route del 10/8\n"), OK);
+	assert_string_equal(ask(b, "abort\n"), OK);
+	assert_has(ask(a, "route show\n"), "10.0.0.0/8");
+	assert_has(hear(a), "11.0.0.0/8");
+	assert_string_equal(hear(a), OK);
+	close(a);
+	close(b);
+}
+
+static void a_dead_client_s_batch_is_given_up(void **state)
+{
+	int a = dial(), b = dial();
+
+	(void)state;
+	assert_string_equal(ask(a, "begin\n"), OK);
+	assert_string_equal(ask(a, "route add 10/8 blackhole\n"), OK);
+	close(a);
+	for (int i = 0; i < 500; i++) {
+		if (!strcmp(ask(b, "route add 11/8 blackhole\n"), OK))
+			break;
+		usleep(10000);
+	}
+	assert_has(ask(b, "route show\n"), "11.0.0.0/8");
+	assert_string_equal(hear(b), OK);
+	close(b);
+}
+
+static void a_sleeping_client_s_batch_is_given_up_when_it_is_in_the_way(void **state)
+{
+	int a = dial(), b = dial(), tries = 0;
+
+	(void)state;
+	assert_string_equal(ask(a, "begin\n"), OK);
+	assert_string_equal(ask(a, "route add 10/8 blackhole\n"), OK);
+	while (strcmp(ask(b, "route add 11/8 blackhole\n"), OK) != 0 && ++tries < 200)
+		usleep(100000);
+	assert_in_range(tries, 80, 120); /* some ten seconds */
+	assert_string_equal(hear(a),
+			    ""); /* never to be taken for changes outside a batch */
+	assert_has(ask(b, "route show\n"), "11.0.0.0/8");
+	assert_string_equal(hear(b), OK);
+	close(a);
+	close(b);
+}
+
+static const struct CMUnitTest tests[] = {
+	served(routes_are_added_shown_changed_and_deleted),
+	served(what_is_wrong_is_refused_with_its_reason),
+	served(a_second_add_says_what_to_do_instead),
+	served(route_get_says_what_a_packet_meets),
+	served(a_batch_is_one_change_and_keeps_others_out),
+	served(a_dead_client_s_batch_is_given_up),
+	served(a_sleeping_client_s_batch_is_given_up_when_it_is_in_the_way),
+};
+
+int main(void)
+{
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
