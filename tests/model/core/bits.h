@@ -15,8 +15,14 @@ typedef uint32_t cx_field;
 
 #define CX_PACK(offset, width) ((cx_field)((uint32_t)(offset) << 16 | (uint32_t)(width)))
 
-static inline uint32_t cx_field_offset(cx_field f) { return f >> 16; }
-static inline uint32_t cx_field_width(cx_field f) { return f & 0xffff; }
+static inline uint32_t cx_field_offset(cx_field f)
+{
+	return f >> 16;
+}
+static inline uint32_t cx_field_width(cx_field f)
+{
+	return f & 0xffff;
+}
 
 static inline uint32_t cx_be32(const void *p)
 {
@@ -93,6 +99,6 @@ static inline uint8_t *cx_at(const void *p, cx_field f)
 }
 
 /* CX_GET(cqc, ctx, log_cq_size), CX_SET(cqc, ctx, log_cq_size, 10), CX_AT(...) */
-#define CX_GET(s, p, f) cx_get((p), CX_##s##__##f)
+#define CX_GET(s, p, f)	   cx_get((p), CX_##s##__##f)
 #define CX_SET(s, p, f, v) cx_set((p), CX_##s##__##f, (v))
-#define CX_AT(s, p, f) cx_at((p), CX_##s##__##f)
+#define CX_AT(s, p, f)	   cx_at((p), CX_##s##__##f)

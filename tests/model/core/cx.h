@@ -29,7 +29,8 @@ struct cx_dev;
 
 /* ---- life ---- */
 
-enum cx_event_type { /* EQE types; source: kernel include/linux/mlx5/device.h */
+/* EQE types; source: kernel include/linux/mlx5/device.h */
+enum cx_event_type {
 	CX_EVENT_COMPLETION = 0x00,
 	CX_EVENT_CQ_ERROR = 0x04,
 	CX_EVENT_WQ_CATASTROPHIC = 0x05,
@@ -38,8 +39,8 @@ enum cx_event_type { /* EQE types; source: kernel include/linux/mlx5/device.h */
 };
 
 struct cx_event {
-	uint8_t type;	  /* enum cx_event_type */
-	uint8_t subtype;  /* PORT_CHANGE: 1 down, 4 active. CQ_ERROR: syndrome, 1 = overrun */
+	uint8_t type;	 /* enum cx_event_type */
+	uint8_t subtype; /* PORT_CHANGE: 1 down, 4 active. CQ_ERROR: syndrome, 1 = overrun */
 	uint8_t obj_type; /* enum cx_obj_type of the object it is about */
 	uint32_t obj_num; /* its number */
 	uint16_t uid;	  /* its owner */
@@ -52,16 +53,17 @@ struct cx_ops {
 	void (*event)(void *arg, const struct cx_event *ev);
 	void (*log)(void *arg, const char *line);   /* refusals; no new line at the end */
 	void (*trace)(void *arg, const char *line); /* only while a trace is on */
-	uint64_t (*now_ns)(void *arg);		    /* NULL: a virtual clock, see cx_clock_advance() */
+	uint64_t (*now_ns)(void *arg); /* NULL: a virtual clock, see cx_clock_advance() */
 };
 
 struct cx_conf {
-	const char *name;	/* "mlx5_0", for log lines; copied */
+	const char *name; /* "mlx5_0", for log lines; copied */
 	uint8_t mac[6];
-	uint16_t mtu;		/* payload, 1500; frames up to mtu + 22 pass, larger ones are dropped and counted */
-	uint16_t device_id;	/* 0x101d = ConnectX-6 Dx */
+	uint16_t mtu; /* payload, 1500; larger frames than mtu + 22 are dropped, counted */
+	uint16_t device_id; /* 0x101d = ConnectX-6 Dx */
 	uint64_t system_image_guid; /* of the card, in QUERY_NIC_VPORT_CONTEXT; 0 = from the MAC */
-	const char *const *caps; /* "hca.cqe_compression=0", NULL at the end; overrides of caps.def */
+	/* Overrides of caps.def: "hca.cqe_compression=0", NULL at the end. */
+	const char *const *caps;
 };
 
 int cx_dev_new(const struct cx_conf *conf, const struct cx_ops *ops, struct cx_dev **ret);
@@ -104,7 +106,8 @@ enum cx_status cx_cmd(struct cx_dev *dev, const void *in, size_t in_len, void *o
 
 /* Event queues exist from the start, one for each completion vector; CREATE_CQ names one. */
 #define CX_COMP_VECTORS 8
-uint32_t cx_eqn(const struct cx_dev *dev, unsigned vector); /* its number, 0 = no such vector */
+/* Its number, 0 = no such vector. */
+uint32_t cx_eqn(const struct cx_dev *dev, unsigned vector);
 
 /* ---- memory and doorbell pages, which a front end provides ---- */
 
@@ -170,7 +173,8 @@ void cx_link_set(struct cx_dev *dev, bool up); /* raises PORT_CHANGE */
 bool cx_link_up(const struct cx_dev *dev);
 void cx_mtu_set(struct cx_dev *dev, uint16_t mtu);
 void cx_mac_get(const struct cx_dev *dev, uint8_t mac[6]);
-void cx_mac_set(struct cx_dev *dev, const uint8_t mac[6]); /* the netdev's address was changed */
+/* The netdev's address was changed. */
+void cx_mac_set(struct cx_dev *dev, const uint8_t mac[6]);
 
 /**
  * cx_fault() - one line of a fault script
@@ -194,20 +198,22 @@ void cx_trace_set(struct cx_dev *dev, unsigned mask); /* 0 = off, the default */
 
 /* ---- what is there ---- */
 
+/* clang-format off */
 enum cx_obj_type {
 	CX_UCTX, CX_UMEM, CX_UAR, CX_PD, CX_TD, CX_MKEY, CX_CQ, CX_SQ, CX_RQ, CX_RMP, CX_TIS,
 	CX_TIR, CX_RQT, CX_QCOUNTER, CX_FCOUNTER, CX_FT, CX_FG, CX_FTE, CX_EQ,
 	CX_OBJ_TYPE_COUNT
 };
+/* clang-format on */
 const char *cx_obj_type_name(enum cx_obj_type type); /* "CQ" */
 uint32_t cx_obj_count(const struct cx_dev *dev, enum cx_obj_type type);
 /* Objects of one owner; what a closed context must bring to 0. */
 uint32_t cx_obj_count_uid(const struct cx_dev *dev, uint16_t uid);
 
 struct cx_stats {
-	uint64_t cmds, cmd_refusals;	    /* commands served, and refused of them */
-	uint64_t wqe_refusals;		    /* error completions by our own checks */
-	uint64_t doorbells, bad_doorbells;  /* send doorbells seen; ignored of them */
+	uint64_t cmds, cmd_refusals;	   /* commands served, and refused of them */
+	uint64_t wqe_refusals;		   /* error completions by our own checks */
+	uint64_t doorbells, bad_doorbells; /* send doorbells seen; ignored of them */
 	uint64_t arms;
 	uint64_t tx_frames, tx_bytes, tx_wqes;
 	uint64_t rx_frames, rx_bytes, rx[CX_RX_VERDICT_COUNT];
@@ -219,10 +225,12 @@ struct cx_stats {
 const struct cx_stats *cx_stats(const struct cx_dev *dev);
 
 /* Text, one object a line ("CQ 0x41 uid 3 log_size 10 ci 5 pi 9 armed"); for `cxmodel stat`. */
-void cx_dump(const struct cx_dev *dev, void (*line)(void *arg, const char *text), void *arg);
+void cx_dump(const struct cx_dev *dev, void (*line)(void *arg, const char *text),
+	     void *arg);
 
 /* Every capability: "hca.log_max_cq_sz=22 documented: source", from caps.def and the overrides. */
-void cx_caps_dump(const struct cx_dev *dev, void (*line)(void *arg, const char *text), void *arg);
+void cx_caps_dump(const struct cx_dev *dev, void (*line)(void *arg, const char *text),
+		  void *arg);
 
 /* Which commands, fields and refusals were ever exercised in this process: "cmd CREATE_CQ",
  * "field cqc.log_cq_size", "refuse cqc.log_cq_size". For the test suite's closing figure. */
@@ -237,15 +245,15 @@ void cx_hold(struct cx_dev *dev, bool on);
 struct cx_queue_view {
 	uint32_t num, cqn;
 	uint16_t uid;
-	uint32_t log_size, log_stride;	    /* WQEs; bytes per WQE */
-	uint8_t *ring, *cq_ring;	    /* in this process */
-	const volatile uint32_t *dbrec;	    /* big-endian 16-bit index of this queue */
-	const volatile uint32_t *cq_dbrec;  /* big-endian consumer index */
+	uint32_t log_size, log_stride;	   /* WQEs; bytes per WQE */
+	uint8_t *ring, *cq_ring;	   /* in this process */
+	const volatile uint32_t *dbrec;	   /* big-endian 16-bit index of this queue */
+	const volatile uint32_t *cq_dbrec; /* big-endian consumer index */
 	uint32_t log_cq_size;
-	uint16_t head;			    /* next WQE the device will take */
-	uint16_t stride;		    /* striding: next free stride of that WQE */
-	volatile uint8_t *uar;		    /* SQ: its doorbell page */
-	uint32_t cq_pi;			    /* next completion the device will write */
+	uint16_t head;	       /* next WQE the device will take */
+	uint16_t stride;       /* striding: next free stride of that WQE */
+	volatile uint8_t *uar; /* SQ: its doorbell page */
+	uint32_t cq_pi;	       /* next completion the device will write */
 	bool ready, striding;
 	uint32_t log_strides, log_stride_bytes;
 };

@@ -21,10 +21,11 @@
 
 /* CX_cqc__log_cq_size and so on */
 enum cx_layout_fields {
-#define CX_BEGIN(s, bits) CX_##s##__SIZE_BITS = (bits),
+#define CX_BEGIN(s, bits)	   CX_##s##__SIZE_BITS = (bits),
 #define CX_FIELD(s, f, off, width) CX_##s##__##f = (int)((off) << 16 | (width)),
-#define CX_SUB(s, f, off, sub) CX_##s##__##f = (int)((off) << 16 | CX_##sub##__SIZE_BITS),
-#define CX_TAIL(s, f, off, sub) CX_##s##__##f = (int)((off) << 16 | CX_##sub##__SIZE_BITS),
+#define CX_SUB(s, f, off, sub)	   CX_##s##__##f = (int)((off) << 16 | CX_##sub##__SIZE_BITS),
+#define CX_TAIL(s, f, off, sub) \
+	CX_##s##__##f = (int)((off) << 16 | CX_##sub##__SIZE_BITS),
 #define CX_END(s)
 #include "layout_queue.def"
 #include "layout_flow.def"
@@ -40,9 +41,9 @@ enum cx_layout_fields {
 
 struct cx_layout_field {
 	const char *name;
-	uint32_t offset, width;	      /* bits */
+	uint32_t offset, width;	     /* bits */
 	const struct cx_layout *sub; /* nested structure, NULL = plain */
-	bool tail;		      /* repeats to the end of the mailbox */
+	bool tail;		     /* repeats to the end of the mailbox */
 };
 
 struct cx_layout {
@@ -75,8 +76,8 @@ struct cx_layout {
  *
  * Return: true if a bit that no field names is set.
  */
-bool cx_layout_reserved(const struct cx_layout *l, const void *p, size_t len,
-			char *name, size_t name_size);
+bool cx_layout_reserved(const struct cx_layout *l, const void *p, size_t len, char *name,
+			size_t name_size);
 
 /* Calls @seen("cqc.log_cq_size") for each named field that is not zero. */
 void cx_layout_walk(const struct cx_layout *l, const void *p, size_t len,
