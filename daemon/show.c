@@ -116,7 +116,7 @@ static void set_port(struct row *row, const struct router *r, const struct port 
 }
 
 /* One port, or each. */
-static void show_ports(struct request *req,
+static void show_ports(struct request *req, const char *what,
 		       void (*set)(struct row *row, const struct router *r,
 				   const struct port *p))
 {
@@ -124,8 +124,8 @@ static void show_ports(struct request *req,
 	const struct port *only = req->n ? port_by_name(r, req->arg[0]) : NULL;
 
 	if (req->n && !only) {
-		client_error(req->client, -ENODEV, NULL, "%s: not a port of this router",
-			     req->arg[0]);
+		client_error(req->client, -ENODEV, NULL,
+			     "%s %s: not a port of this router", what, req->arg[0]);
 		return;
 	}
 	for (unsigned i = 0; i < r->n_ports; i++) {
@@ -142,7 +142,7 @@ static void show_ports(struct request *req,
 
 void request_port_show(struct request *req)
 {
-	show_ports(req, set_port);
+	show_ports(req, "port show", set_port);
 }
 
 /* ---- drop show: every reason, zero or not ---- */
@@ -163,7 +163,7 @@ static void set_drops(struct row *row, const struct router *r, const struct port
 
 void request_drop_show(struct request *req)
 {
-	show_ports(req, set_drops);
+	show_ports(req, "drop show", set_drops);
 }
 
 /* ---- worker show ---- */

@@ -16,6 +16,8 @@
 #   routes_add                both ways, both families
 #   port_count PORT KEY       a counter of `port show`; settled_count waits until it rests
 #   conserved                 checks received = forwarded + punted + dropped on every port
+#   stream_start NAME FROM TO ADDRESS PPS   numbered UDP packets from host to host;
+#   stream_stop NAME WHAT [LOST]            checks how many were lost (0), and none was doubled
 # shellcheck disable=SC2154 # top, MODEL_BIN, FWD_BIN are exported by tests/run
 . "$top/tests/model/judges/lib/model.sh"
 
@@ -159,6 +161,32 @@ conserved()
 			equal "$port: frames without a buffer" "$(port_count "$port" out_of_buffer)" 0
 		done
 	done
+}
+
+stream_start()
+{
+	local file=$TMPDIR/stream.$1 from=$2 to=$3
+
+	rm -f "$file".*
+	ip netns exec "$to" python3 "$top/tests/netns/stream.py" receive "$4" 5000 "$file" &
+	wait_for 10 "stream $1: receiver listens" [ -e "$file.ready" ]
+	ip netns exec "$from" python3 "$top/tests/netns/stream.py" send "$4" 5000 "$5" "$file" &
+}
+
+stream_stop()
+{
+	local file=$TMPDIR/stream.$1 sent came different
+
+	touch "$file.stop"
+	wait_for 20 "stream $1: receiver is done" [ -e "$file.got" ]
+	sent=$(cat "$file.sent")
+	read -r came different <"$file.got"
+	if [ $# = 2 ]; then
+		equal "$2: of $sent packets lost" $((sent - different)) 0
+	else
+		within "$2: of $sent packets lost" $((sent - different)) 0 "$3"
+	fi
+	equal "$2: packets that came twice" $((came - different)) 0
 }
 
 router_said()

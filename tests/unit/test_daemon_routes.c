@@ -109,7 +109,7 @@ static const struct {
 	{ "route", "ENOSYS", "route: unknown request" },
 	{ "frob it", "ENOSYS", "frob it: unknown request" },
 	{ "status now", "EINVAL", "status: 0 to 0 words must follow, not 1" },
-	{ "port show eth9", "ENODEV", "eth9: not a port of this router" },
+	{ "port show eth9", "ENODEV", "port show eth9: not a port of this router" },
 	{ "commit", "EINVAL", "commit: no batch of yours is open" },
 	{ "abort", "EINVAL", "abort: no batch of yours is open" },
 };
