@@ -63,8 +63,8 @@ static int open_failed(const struct ibv_device *ibdev, int r, struct err *err)
 	case -EPERM:
 		return err_set(
 			err, r,
-			"%s: may not open /dev/infiniband/%s: run as a user who may, with "
-			"CAP_NET_RAW",
+			"%s: may not open /dev/infiniband/%s: run as root, or as a user "
+			"that it belongs to",
 			name, ibdev->dev_name);
 	case -EOPNOTSUPP:
 	case -EINVAL: /* as mlx5_ib answers when the firmware knows no user contexts (devx.c) */
@@ -84,28 +84,34 @@ static int open_failed(const struct ibv_device *ibdev, int r, struct err *err)
 		       err_symbol(r));
 }
 
-static int open_context(struct m5_dev *dev, const char *netdev, struct err *err)
+static int open_device(struct m5_dev *dev, struct ibv_device *ibdev, const char *netdev,
+		       struct err *err)
 {
 	struct mlx5dv_context_attr attr = { .flags = MLX5DV_CONTEXT_FLAGS_DEVX };
+	int r;
+
+	if (!mlx5dv_is_supported(ibdev))
+		return err_set(err, -EOPNOTSUPP, "%s: %s is not driven by mlx5", netdev,
+			       ibdev->name);
+	r = m5_require_raw(netdev, err);
+	if (r < 0)
+		return r;
+	errno = 0;
+	dev->ctx = mlx5dv_open_device(ibdev, &attr);
+	return dev->ctx ? 0 : open_failed(ibdev, verbs_errno(), err);
+}
+
+static int open_context(struct m5_dev *dev, const char *netdev, struct err *err)
+{
 	struct ibv_device **list;
 	int n = 0, i, r;
 
-	errno = 0;
 	list = ibv_get_device_list(&n);
 	if (!list || !is_name(netdev))
 		n = 0;
 	for (i = 0; i < n && !is_behind(list[i], netdev); i++)
 		;
-	if (i >= n) {
-		r = no_device(netdev, n, err);
-	} else if (!mlx5dv_is_supported(list[i])) {
-		r = err_set(err, -EOPNOTSUPP, "%s: %s is not driven by mlx5", netdev,
-			    list[i]->name);
-	} else {
-		errno = 0;
-		dev->ctx = mlx5dv_open_device(list[i], &attr);
-		r = dev->ctx ? 0 : open_failed(list[i], verbs_errno(), err);
-	}
+	r = i < n ? open_device(dev, list[i], netdev, err) : no_device(netdev, n, err);
 	if (list)
 		ibv_free_device_list(list);
 	return r;

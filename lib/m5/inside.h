@@ -38,7 +38,9 @@ void m5_devx_destroy(struct mlx5dv_devx_obj **obj); /* NULL is fine; sets it to 
 /* caps.c */
 int m5_caps_read(struct m5_dev *dev, struct err *err);
 
-/* memlock.c: the sentence for -ENOMEM and others; returns r. */
+/* privilege.c */
+int m5_require_raw(const char *netdev, struct err *err); /* -EPERM */
+/* The sentence, with the memlock limit if that was it; returns r. */
 int m5_register_failed(const struct m5_dev *dev, const char *what, size_t bytes, int r,
 		       struct err *err);
 

@@ -20,4 +20,8 @@ for kind in gcc clang gcc-asan; do
 		run_program "datapath/$kind/$program" bash -c 'isolated "$@"' - "$on_card" \
 			"$BUILD_DIR/$kind/tests/datapath/$program"
 	done
+	export FWD_BIN=$BUILD_DIR/$kind
+	for script in wires refused; do
+		run_script "datapath/$kind/$script" "$top/tests/datapath/$script.sh"
+	done
 done

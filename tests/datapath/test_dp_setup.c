@@ -26,13 +26,14 @@ struct point {
 	bool failed;
 };
 static struct point heap, maps, library;
+static int played = ENOMEM; /* errno of a library call that fails */
 
 static bool fails(struct point *p)
 {
 	if (++p->calls != p->fail_at)
 		return false;
 	p->failed = true;
-	errno = ENOMEM;
+	errno = p == &library ? played : ENOMEM;
 	return true;
 }
 
@@ -306,6 +307,7 @@ static int end(void **state)
 	(void)state;
 	ctl("fault eth0 clear");
 	heap.fail_at = maps.fail_at = library.fail_at = 0;
+	played = ENOMEM;
 	rig_close(&w); /* also what a failed test left */
 	return 0;
 }
@@ -494,6 +496,43 @@ static void each_status(void **state)
 	}
 }
 
+/* Each way in which the kernel refuses to open a device. */
+static void open_refused(void **state)
+{
+	static const struct {
+		int played, r;
+		const char *says;
+	} rows[] = {
+		{ EACCES, -EACCES,
+		  "mlx5_0: may not open /dev/infiniband/uverbs0: run as root, or as a user that it "
+		  "belongs to" },
+		{ EPERM, -EPERM,
+		  "mlx5_0: may not open /dev/infiniband/uverbs0: run as root, or as a user that it "
+		  "belongs to" },
+		{ EOPNOTSUPP, -EOPNOTSUPP,
+		  "mlx5_0: has no DevX: Linux 5.10 or newer with mlx5_ib is needed, and a "
+		  "ConnectX-5 or newer with its firmware up to date" },
+		{ EINVAL, -EOPNOTSUPP,
+		  "mlx5_0: has no DevX: Linux 5.10 or newer with mlx5_ib is needed, and a "
+		  "ConnectX-5 or newer with its firmware up to date" },
+		{ EIO, -EIO, "mlx5_0: cannot open with DevX: Input/output error (EIO)" },
+		{ 0, -EIO, "mlx5_0: cannot open with DevX: Input/output error (EIO)" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct err err = { "" };
+		void *ret = &w;
+
+		played = rows[i].played;
+		library =
+			(struct point){ .fail_at = 2 }; /* the first lists the devices */
+		assert_int_equal(open_dev(&err, &ret), rows[i].r);
+		assert_string_equal(err.text, rows[i].says);
+		assert_ptr_equal(ret, &w);
+	}
+}
+
 /* ---- the memlock limit ---- */
 
 static void drop_ipc_lock(struct __user_cap_data_struct data[2])
@@ -567,6 +606,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		EACH(TESTS) cmocka_unit_test_teardown(each_status, end),
+		cmocka_unit_test_teardown(open_refused, end),
 		cmocka_unit_test_teardown(memlock_limit, end)
 	};
 
