@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -396,27 +397,43 @@ static void serve(struct server *s, int sock)
 	close(sock);
 }
 
-/* Out of descriptors: the client must not wait in the queue for ever, nor we spin. */
-static void turn_away(struct server *s)
+static void turn_away(struct server *s, int sock)
 {
-	int sock;
-
-	close(s->spare);
-	sock = accept4(s->listen, NULL, NULL, SOCK_CLOEXEC);
 	if (sock >= 0)
 		close(sock);
-	s->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	model_log(s->model, "uverbs: a client is turned away: out of descriptors");
+}
+
+/* Out of descriptors: the client must not wait in the queue for ever, nor we spin. */
+static void turn_away_next(struct server *s)
+{
+	close(s->spare);
+	turn_away(s, accept4(s->listen, NULL, NULL, SOCK_CLOEXEC));
+	s->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* Calls of contexts that are open need descriptors for a moment, and so do control
+ * connections. Descriptors are given out lowest first. */
+static bool is_reserve(int fd)
+{
+	enum { RESERVE = 64 };
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l))
+		return false;
+	return (rlim_t)fd >= l.rlim_cur - UV_MIN(RESERVE, l.rlim_cur / 4);
 }
 
 static void accept_one(struct server *s)
 {
 	int sock = accept4(s->listen, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	if (sock >= 0)
+	if (sock >= 0 && is_reserve(sock))
+		turn_away(s, sock);
+	else if (sock >= 0)
 		serve(s, sock);
 	else if (errno == EMFILE || errno == ENFILE)
-		turn_away(s);
+		turn_away_next(s);
 }
 
 static void *accept_main(void *arg)
