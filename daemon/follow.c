@@ -96,17 +96,21 @@ static void on_link(void *arg, const struct mirror_link *link, bool gone)
 static void on_addr(void *arg, uint8_t family, const uint8_t addr[16], bool added)
 {
 	struct router *r = arg;
+	struct err err = { "" };
 
 	for (unsigned i = 0; i < r->n_ports; i++) {
 		struct port *p = &r->port[i];
-		struct err err = { "" };
+		int ret;
 
 		if (!p->steer || p->lost)
 			continue;
-		if (added)
-			port_add_local(p, family, addr);
-		else if (m5_steer_local_del(p->steer, family, addr, &err) < 0)
-			log_error("port %s: %s", p->conf->name, err.text);
+		ret = added ? m5_steer_local_add(p->steer, family, addr, &err)
+			    : m5_steer_local_del(p->steer, family, addr, &err);
+		if (ret < 0)
+			log_error("port %s: %s; packets to an address of the host are "
+				  "%s",
+				  p->conf->name, err.text,
+				  added ? "taken for transit" : "left to the kernel");
 	}
 }
 

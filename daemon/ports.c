@@ -122,31 +122,34 @@ void port_give_up(struct port *p)
 
 /* ---- steering ---- */
 
-void port_add_local(struct port *p, uint8_t family, const uint8_t addr[16])
-{
-	struct err err = { "" };
+struct locals {
+	struct port *port;
+	struct err *err;
+	int r;
+};
 
-	if (m5_steer_local_add(p->steer, family, addr, &err) < 0)
-		log_error(
-			"port %s: %s; packets to this address reach the kernel by punt only",
-			p->conf->name, err.text);
-}
-
+/* Without its rule a packet to the host would be taken for transit. */
 static void add_local(void *arg, uint8_t family, const uint8_t addr[16])
 {
-	port_add_local(arg, family, addr);
+	struct locals *l = arg;
+
+	if (!l->r)
+		l->r = m5_steer_local_add(l->port->steer, family, addr, l->err);
 }
 
 static int steer_port(struct port *p, struct err *err)
 {
 	struct m5_steer_conf conf = { .rxq = p->rxq, .n_rxq = p->router->n_workers };
+	struct locals locals = { p, err, 0 };
 	int r;
 
 	memcpy(conf.mac, p->link.mac, sizeof(conf.mac));
 	r = m5_steer_open(p->dev, &conf, err, &p->steer);
 	if (r < 0)
 		return r;
-	mirror_addr_each(p->router->mirror, add_local, p);
+	mirror_addr_each(p->router->mirror, add_local, &locals);
+	if (locals.r < 0)
+		return locals.r;
 	r = m5_steer_transit(p->steer, true, err);
 	return r < 0 ? r : follow_device(p, err);
 }

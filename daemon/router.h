@@ -71,7 +71,6 @@ int ports_steer(struct router *r, struct err *err); /* from here on transit is o
 void ports_release(struct router *r);		    /* transit back to the kernel */
 void ports_close(struct router *r);
 struct port *port_by_name(struct router *r, const char *name);
-void port_add_local(struct port *p, uint8_t family, const uint8_t addr[16]);
 /* What a next hop takes from its port: source MAC and MTU. */
 void port_set_nexthop(const struct port *p, struct fib_nh *nh);
 /* The device is gone for good; the rest goes on. */

@@ -1,0 +1,42 @@
+#!/bin/bash
+# netns/stop.sh - the daemon comes and goes under traffic, and no packet is lost
+#
+#     a ---- eth0 [kernel | mlx5fwd | kernel | mlx5fwd ...] eth1 ---- b
+#
+# 400 packets a second each way. The kernel forwards before and after; between the first rule
+# and the first route the daemon punts, within its policers; what it received when the signal
+# came leaves before it goes.
+# timeout: 180
+. "$(dirname "$0")/lib.sh"
+
+daemon_pid() { pgrep -x mlx5fwd; }
+given_more_than() { [ "$(count_of eth0 netdev_given)" -gt "$1" ]; }
+received_more_than() { [ "$(port_count eth0 received)" -gt "$1" ]; }
+
+hosts_up
+check 'the kernel forwards' in_a ping -q -c 2 -W 2 10.0.2.2
+check 'IPv6 too' in_a ping -q -c 2 -W 2 2001:db8:2::2
+stream_start there a b 10.0.2.2 400
+stream_start back b a 10.0.1.2 400
+stream_start six a b 2001:db8:2::2 200
+
+for signal in TERM INT TERM INT TERM; do
+	router_start
+	routes_add
+	wait_for 10 'traffic goes by the daemon' received_more_than 200
+	conserved_now=$(($(port_count eth0 dropped) + $(port_count eth1 dropped)))
+	equal "SIG$signal: dropped until then" $conserved_now 0
+	equal "SIG$signal: punts not delivered" \
+		$(($(port_count eth0 punted) - $(port_count eth0 punt_delivered) - $(port_count eth0 punt_policed))) 0
+	kill -"$signal" "$(daemon_pid)"
+	wait "$fwd_pid"
+	equal "SIG$signal: exit status" $? 0
+	check "SIG$signal: said so" grep -q "notice: SIG$signal: stopping" "$fwd_log"
+	wait_for 10 'traffic goes by the kernel' given_more_than $(($(count_of eth0 netdev_given) + 100))
+done
+
+stream_stop there 'a to b'
+stream_stop back 'b to a'
+stream_stop six 'a to b, IPv6'
+model_stop
+finish
