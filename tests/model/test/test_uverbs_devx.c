@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../uverbs/opcode.h"
-
 static struct uvr_ctx a;
 
 static int set_up(void **state)
@@ -27,54 +25,6 @@ static int tear_down(void **state)
 	uvr_close(&a);
 	uvr_stop();
 	return 0;
-}
-
-/* ---- objects for the tests ---- */
-
-struct queue {
-	uint8_t *mem;
-	uint32_t umem, umem_num;
-	uint32_t cq, cqn;
-};
-
-static uint32_t eqn_of(uint32_t vector)
-{
-	uint32_t eqn = 0;
-	struct uvc c;
-
-	uvc_begin(&c, MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_QUERY_EQN);
-	uvc_u32(&c, MLX5_IB_ATTR_DEVX_QUERY_EQN_USER_VEC, vector);
-	uvc_out(&c, MLX5_IB_ATTR_DEVX_QUERY_EQN_DEV_EQN, &eqn, sizeof(eqn));
-	assert_int_equal(uvc_run(a.fd, &c), vector < CX_COMP_VECTORS ? 0 : ENOENT);
-	return eqn;
-}
-
-static void fill_cq(const struct queue *q, uint8_t *in)
-{
-	uint8_t *cqc = CX_AT(create_cq_in, in, cq_context);
-
-	memset(in, 0, CX_BYTES(create_cq_in));
-	CX_SET(create_cq_in, in, opcode, CX_OP_CREATE_CQ);
-	CX_SET(create_cq_in, in, cq_umem_id, q->umem_num);
-	CX_SET(cqc, cqc, dbr_umem_id, q->umem_num);
-	CX_SET(cqc, cqc, dbr_addr, 4096);
-	CX_SET(cqc, cqc, log_cq_size, 4);
-	CX_SET(cqc, cqc, uar_page, a.uar_num);
-	CX_SET(cqc, cqc, c_eqn, eqn_of(0));
-}
-
-static void make_cq(struct queue *q)
-{
-	uint8_t in[CX_BYTES(create_cq_in)], out[16] = { 0 };
-
-	q->mem = uvc_mem(8192);
-	memset(q->mem, 0xff, 4096);
-	assert_int_equal(uvr_reg_umem(a.fd, q->mem, 8192, IB_UVERBS_ACCESS_LOCAL_WRITE,
-				      &q->umem, &q->umem_num),
-			 0);
-	fill_cq(q, in);
-	assert_int_equal(uvr_create(a.fd, in, sizeof(in), out, sizeof(out), &q->cq), 0);
-	q->cqn = (uint32_t)CX_GET(create_cq_out, out, cqn);
 }
 
 /* ---- the lists ---- */
@@ -189,12 +139,12 @@ static void a_tunnel_is_refused(void **state)
 static void a_bad_status_comes_back_whole(void **state)
 {
 	uint8_t in[CX_BYTES(create_cq_in)], out[16] = { 0 };
-	struct queue q;
+	struct uvr_dcq q;
 	uint32_t handle;
 
 	(void)state;
-	make_cq(&q);
-	fill_cq(&q, in);
+	uvr_dcq(&a, &q);
+	uvr_dcq_fill(&a, &q, in);
 	CX_SET(cqc, CX_AT(create_cq_in, in, cq_context), log_cq_size, 31);
 	assert_int_equal(uvr_create(a.fd, in, sizeof(in), out, sizeof(out), &handle),
 			 EREMOTEIO);
@@ -262,13 +212,13 @@ static void the_context_number_is_the_kernels(void **state)
 static void umem_bits_are_set(void **state)
 {
 	uint8_t in[16] = { 0 }, out[CX_BYTES(query_cq_out)] = { 0 };
-	struct queue q;
+	struct uvr_dcq q;
 
 	(void)state;
-	make_cq(&q);
+	uvr_dcq(&a, &q);
 	CX_SET(query_cq_in, in, opcode, CX_OP_QUERY_CQ);
 	CX_SET(query_cq_in, in, cqn, q.cqn);
-	assert_int_equal(uvr_query(a.fd, q.cq, in, sizeof(in), out, sizeof(out)), 0);
+	assert_int_equal(uvr_query(a.fd, q.handle, in, sizeof(in), out, sizeof(out)), 0);
 	assert_int_equal(
 		CX_GET(cqc, CX_AT(query_cq_out, out, cq_context), dbr_umem_valid), 1);
 }
@@ -276,17 +226,17 @@ static void umem_bits_are_set(void **state)
 static void an_event_queue_must_exist(void **state)
 {
 	uint8_t in[CX_BYTES(create_cq_in)], out[16] = { 0 };
-	struct queue q;
+	struct uvr_dcq q;
 	uint32_t handle;
 
 	(void)state;
-	make_cq(&q);
-	fill_cq(&q, in);
+	uvr_dcq(&a, &q);
+	uvr_dcq_fill(&a, &q, in);
 	CX_SET(cqc, CX_AT(create_cq_in, in, cq_context), c_eqn, 0xfe);
 	assert_int_equal(uvr_create(a.fd, in, sizeof(in), out, sizeof(out), &handle),
 			 ENOENT);
-	assert_int_not_equal(eqn_of(7), eqn_of(0));
-	eqn_of(8);
+	assert_int_not_equal(uvr_eqn(a.fd, 7), uvr_eqn(a.fd, 0));
+	uvr_eqn(a.fd, 8);
 }
 
 /* ---- whose object? ---- */
@@ -295,25 +245,27 @@ static void a_number_must_be_the_handles(void **state)
 {
 	uint8_t in[16] = { 0 }, out[CX_BYTES(query_cq_out)] = { 0 };
 	uint8_t mod[CX_BYTES(modify_cq_in)] = { 0 };
-	struct queue q, r;
+	struct uvr_dcq q, r;
 
 	(void)state;
-	make_cq(&q);
-	make_cq(&r);
+	uvr_dcq(&a, &q);
+	uvr_dcq(&a, &r);
 	CX_SET(query_cq_in, in, opcode, CX_OP_QUERY_CQ);
 	CX_SET(query_cq_in, in, cqn, r.cqn);
-	assert_int_equal(uvr_query(a.fd, q.cq, in, sizeof(in), out, sizeof(out)), EINVAL);
-	assert_int_equal(uvr_query(a.fd, r.cq, in, sizeof(in), out, sizeof(out)), 0);
+	assert_int_equal(uvr_query(a.fd, q.handle, in, sizeof(in), out, sizeof(out)),
+			 EINVAL);
+	assert_int_equal(uvr_query(a.fd, r.handle, in, sizeof(in), out, sizeof(out)), 0);
 	assert_int_equal(uvr_query(a.fd, a.pd, in, sizeof(in), out, sizeof(out)), EINVAL);
-	assert_int_equal(uvr_modify(a.fd, r.cq, in, sizeof(in), out, sizeof(out)),
+	assert_int_equal(uvr_modify(a.fd, r.handle, in, sizeof(in), out, sizeof(out)),
 			 EINVAL);
 	CX_SET(modify_cq_in, mod, opcode, CX_OP_MODIFY_CQ);
 	CX_SET(modify_cq_in, mod, cqn, q.cqn);
 	CX_SET(modify_cq_in, mod, modify_field_select, 1);
 	CX_SET(cqc, CX_AT(modify_cq_in, mod, cq_context), cq_period, 9);
-	assert_int_equal(uvr_modify(a.fd, r.cq, mod, sizeof(mod), out, sizeof(out)),
+	assert_int_equal(uvr_modify(a.fd, r.handle, mod, sizeof(mod), out, sizeof(out)),
 			 EINVAL);
-	assert_int_equal(uvr_modify(a.fd, q.cq, mod, sizeof(mod), out, sizeof(out)), 0);
+	assert_int_equal(uvr_modify(a.fd, q.handle, mod, sizeof(mod), out, sizeof(out)),
+			 0);
 }
 
 /* The same holds for parts of objects that verbs made. */
@@ -359,17 +311,114 @@ static void counters_made_in_bulk_have_many_numbers(void **state)
 	assert_int_equal(uvr_devx_destroy(a.fd, handle), 0);
 }
 
+static void queues_of_verbs_too(void **state)
+{
+	uint8_t in[16] = { 0 }, rq_out[CX_BYTES(query_rq_out)],
+		rqt_in[CX_BYTES(modify_rqt_in) + 4];
+	uint8_t out[16];
+	struct uvr_cq cq;
+	struct uvr_wq wq, other;
+	uint32_t table;
+
+	(void)state;
+	assert_int_equal(uvr_cq(&a, &cq, 64, -1), 0);
+	uvr_wq_fill(&a, &wq, &cq, 64);
+	assert_int_equal(uvr_wq_make(&a, &wq), 0);
+	uvr_wq_fill(&a, &other, &cq, 64);
+	assert_int_equal(uvr_wq_make(&a, &other), 0);
+	CX_SET(query_rq_in, in, opcode, CX_OP_QUERY_RQ);
+	CX_SET(query_rq_in, in, rqn, wq.num);
+	assert_int_equal(
+		uvr_query(a.fd, wq.handle, in, sizeof(in), rq_out, sizeof(rq_out)), 0);
+	assert_int_equal(uvr_query(a.fd, other.handle, in, sizeof(in), rq_out,
+				   sizeof(rq_out)),
+			 EINVAL);
+	assert_int_equal(uvr_table(a.fd, &wq.handle, 0, &table), 0);
+	memset(rqt_in, 0, sizeof(rqt_in));
+	CX_SET(modify_rqt_in, rqt_in, opcode, CX_OP_MODIFY_RQT);
+	CX_SET(modify_rqt_in, rqt_in, rqtn, 0x7777);
+	assert_int_equal(uvr_modify(a.fd, table, rqt_in, sizeof(rqt_in), out,
+				    sizeof(out)),
+			 EINVAL);
+}
+
+/* ---- memory ---- */
+
+static int umem_with(uint8_t *p, uint16_t id, uint64_t value)
+{
+	uint32_t num;
+	struct uvc c;
+
+	uvc_begin(&c, MLX5_IB_OBJECT_DEVX_UMEM, MLX5_IB_METHOD_DEVX_UMEM_REG);
+	uvc_handle(&c, MLX5_IB_ATTR_DEVX_UMEM_REG_HANDLE, 0);
+	uvc_u64(&c, MLX5_IB_ATTR_DEVX_UMEM_REG_ADDR, (uintptr_t)p);
+	uvc_u64(&c, MLX5_IB_ATTR_DEVX_UMEM_REG_LEN, 16384);
+	uvc_u32(&c, MLX5_IB_ATTR_DEVX_UMEM_REG_ACCESS, 1);
+	uvc_u64(&c, id, value);
+	uvc_out(&c, MLX5_IB_ATTR_DEVX_UMEM_REG_OUT_ID, &num, sizeof(num));
+	return uvc_run(a.fd, &c);
+}
+
+static void some_page_size_must_fit(void **state)
+{
+	uint8_t *p = uvc_mem(16384);
+
+	(void)state;
+	assert_int_equal(
+		umem_with(p, MLX5_IB_ATTR_DEVX_UMEM_REG_PGSZ_BITMAP, ~0ull << 12), 0);
+	assert_int_equal(umem_with(p, MLX5_IB_ATTR_DEVX_UMEM_REG_PGSZ_BITMAP, 1 << 13),
+			 0);
+	assert_int_equal(umem_with(p, MLX5_IB_ATTR_DEVX_UMEM_REG_PGSZ_BITMAP, 1 << 20),
+			 EINVAL);
+	assert_int_equal(umem_with(p, MLX5_IB_ATTR_DEVX_UMEM_REG_PGSZ_BITMAP, 1 << 11),
+			 EINVAL);
+	assert_int_equal(umem_with(p, MLX5_IB_ATTR_DEVX_UMEM_REG_PGSZ_BITMAP, 0), EINVAL);
+}
+
+/* ---- doorbell pages ---- */
+
+static int uar_of(uint64_t type)
+{
+	uint32_t num, length;
+	uint64_t offset;
+	struct uvc c;
+
+	uvc_begin(&c, MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC);
+	uvc_handle(&c, MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE, 0);
+	uvc_u64(&c, MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE, type);
+	uvc_out(&c, MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID, &num, sizeof(num));
+	uvc_out(&c, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH, &length, sizeof(length));
+	uvc_out(&c, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET, &offset, sizeof(offset));
+	return uvc_run(a.fd, &c);
+}
+
+static void pages_of_either_kind(void **state)
+{
+	uint32_t page;
+	struct uvc c;
+
+	(void)state;
+	assert_int_equal(uar_of(MLX5_IB_UAPI_UAR_ALLOC_TYPE_BF), 0);
+	assert_int_equal(uar_of(MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC), 0);
+	assert_int_equal(uar_of(7), EOPNOTSUPP);
+	assert_int_equal(uar_of(UINT64_MAX), EINVAL);
+	uvc_begin(&c, MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_QUERY_UAR);
+	uvc_u32(&c, MLX5_IB_ATTR_DEVX_QUERY_UAR_USER_IDX, 0);
+	uvc_out(&c, MLX5_IB_ATTR_DEVX_QUERY_UAR_DEV_IDX, &page, sizeof(page));
+	assert_int_equal(uvc_run(a.fd, &c), EINVAL); /* none are given with a context */
+}
+
 /* ---- destroying ---- */
 
 static void what_is_in_use_stays(void **state)
 {
-	struct queue q;
+	struct uvr_dcq q;
 
 	(void)state;
-	make_cq(&q);
+	uvr_dcq(&a, &q);
 	assert_int_equal(uvr_dereg_umem(a.fd, q.umem), EBUSY);
-	assert_int_equal(uvr_devx_destroy(a.fd, q.cq), 0);
-	assert_int_equal(uvr_devx_destroy(a.fd, q.cq), ENOENT);
+	assert_int_equal(uvr_devx_destroy(a.fd, q.handle), 0);
+	assert_int_equal(uvr_devx_destroy(a.fd, q.handle), ENOENT);
 	assert_int_equal(uvr_dereg_umem(a.fd, q.umem), 0);
 }
 
@@ -454,6 +503,9 @@ int main(void)
 		cmocka_unit_test(a_number_must_be_the_handles),
 		cmocka_unit_test(verbs_objects_can_be_asked_about),
 		cmocka_unit_test(counters_made_in_bulk_have_many_numbers),
+		cmocka_unit_test(queues_of_verbs_too),
+		cmocka_unit_test(some_page_size_must_fit),
+		cmocka_unit_test(pages_of_either_kind),
 		cmocka_unit_test(what_is_in_use_stays),
 		cmocka_unit_test(what_the_device_keeps_stays_with_its_handle),
 		cmocka_unit_test(tables_groups_and_entries_can_be_destroyed),

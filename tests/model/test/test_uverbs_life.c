@@ -16,8 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../uverbs/opcode.h"
-
 static int set_up(void **state)
 {
 	(void)state;
@@ -367,6 +365,27 @@ static void what_the_device_keeps_is_tried_again(void **state)
 	uvr_close(&x.ctx);
 }
 
+/* A port that goes takes along what its device would not give back. */
+static void what_the_device_keeps_goes_with_the_port(void **state)
+{
+	struct all x;
+	int rc;
+
+	(void)state;
+	make_all(&x, 1);
+	uvr_fault(1, "cmd op=0x401 status=1 times=50"); /* CQ */
+	uvr_fault(1, "cmd op=0x938 status=1 times=50"); /* entry of a flow table */
+	uvr_fault(1, "cmd op=0x803 status=1 times=50"); /* doorbell page */
+	uvr_close(&x.ctx);
+	close_fds(&x);
+	assert_int_not_equal(uvr_stat().handles, 0);
+	model_lock(&uvr_m);
+	rc = server_port_del(&uvr_m.port[1]);
+	model_unlock(&uvr_m);
+	assert_int_equal(rc, 0);
+	assert_int_equal(uvr_stat().handles, 0);
+}
+
 static void failed_calls_leave_nothing(void **state)
 {
 	static const char *const op[] = { "0x912", "0x904", "0x908", "0x900" };
@@ -506,6 +525,7 @@ int main(void)
 		cmocka_unit_test(one_client_standing_still_holds_up_nobody),
 		cmocka_unit_test(a_call_ends_with_its_caller),
 		cmocka_unit_test(what_the_device_keeps_is_tried_again),
+		cmocka_unit_test(what_the_device_keeps_goes_with_the_port),
 		cmocka_unit_test(failed_calls_leave_nothing),
 		cmocka_unit_test(a_context_that_cannot_be_made_leaves_nothing),
 		cmocka_unit_test(a_fatal_device_can_be_left),

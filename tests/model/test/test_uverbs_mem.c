@@ -349,6 +349,31 @@ static void a_file_cut_short_ends_its_key_and_nothing_else(void **state)
 	assert_int_equal(uvr_dereg_mr(a.fd, other_handle), 0);
 }
 
+static void any_of_many_regions_may_be_cut_short(void **state)
+{
+	enum { N = 600 };
+	static uint32_t handle[N], key[N];
+	uint8_t *p[3] = { NULL };
+	unsigned n = 0;
+
+	(void)state;
+	uvr_catch_sigbus();
+	for (unsigned i = 0; i < N; i++) {
+		if (i % 250 == 0)
+			p[n++] = uvc_mem(PAGE);
+		assert_int_equal(uvr_reg_mr(&a, p[n - 1], PAGE, 1, &handle[i], &key[i]),
+				 0);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		assert_int_equal(peek(key[i * 250], p[i]), 0);
+		assert_int_equal(ftruncate(uvc_mem_fd(p[i]), 0), 0);
+		assert_int_equal(peek(key[i * 250], p[i]), 0); /* reads as zeroes */
+	}
+	uvr_until(said_so, NULL, "the log says that memory went away");
+	for (unsigned i = 0; i < N; i++)
+		assert_int_equal(uvr_dereg_mr(a.fd, handle[i]), 0);
+}
+
 /* Of a queue's own memory: the device reads zeroes, and lives. */
 static void a_ring_cut_short_does_no_harm(void **state)
 {
@@ -446,6 +471,7 @@ int main(void)
 		cmocka_unit_test(only_memory_can_be_mapped),
 		cmocka_unit_test(what_a_client_may_only_read_it_cannot_have_written),
 		cmocka_unit_test(a_file_cut_short_ends_its_key_and_nothing_else),
+		cmocka_unit_test(any_of_many_regions_may_be_cut_short),
 		cmocka_unit_test(a_ring_cut_short_does_no_harm),
 		cmocka_unit_test(pages_are_named_by_offset),
 		cmocka_unit_test(a_page_is_never_given_twice),

@@ -16,6 +16,7 @@
 
 char uvc_path[108];
 bool (*uvc_on_need_mem)(int pair, const struct cxp_need_mem *need);
+void (*uvc_on_message)(const uint8_t *msg, size_t len);
 
 /* ---- messages ---- */
 
@@ -169,7 +170,7 @@ void uvc_mem_free_all(void)
 		uvc_mem_free(regions->at);
 }
 
-static void give_memory(int pair, const struct cxp_need_mem *need)
+void uvc_give_memory(int pair, const struct cxp_need_mem *need)
 {
 	uint64_t at = need->addr & ~(uint64_t)(PAGE - 1), end = need->addr + need->len;
 	struct cxp_mem last = { .type = CXP_MEM, .last = 1 };
@@ -357,7 +358,7 @@ static int talk(int pair, struct uvc *c, uint8_t *msg)
 			const struct cxp_need_mem *need = (const void *)msg;
 
 			if (!uvc_on_need_mem || !uvc_on_need_mem(pair, need))
-				give_memory(pair, need);
+				uvc_give_memory(pair, need);
 		} else {
 			assert_int_equal(type, CXP_NEED_FD);
 			give_fd(pair, (const void *)msg);
@@ -370,12 +371,16 @@ int uvc_run(int ctx, struct uvc *c)
 	uint8_t *msg = aligned_alloc(16, CXP_MAX);
 	int pair = uvc_begin_call(ctx), rc = -1;
 	int room = 2 * CXP_MAX;
+	size_t len;
 
 	assert_non_null(msg);
 	c->fd = -1;
 	if (pair >= 0) {
 		setsockopt(pair, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
-		if (!uvc_send(pair, msg, build(c, msg), -1))
+		len = build(c, msg);
+		if (uvc_on_message)
+			uvc_on_message(msg, len);
+		if (!uvc_send(pair, msg, len, -1))
 			rc = talk(pair, c, msg);
 		close(pair);
 	}

@@ -57,8 +57,12 @@ void uvc_mem_free_all(void);
 
 /* Takes the place of our answers to NEED_MEM; false = answer as usual. */
 extern bool (*uvc_on_need_mem)(int pair, const struct cxp_need_mem *need);
+void uvc_give_memory(int pair, const struct cxp_need_mem *need); /* the usual answer */
 
 /* ---- calls ---- */
+
+/* Sees each IOCTL message before it is sent. */
+extern void (*uvc_on_message)(const uint8_t *msg, size_t len);
 
 #define UVC_ATTRS 24
 

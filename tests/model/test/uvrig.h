@@ -14,6 +14,7 @@
 #include "../core/cx.h"
 #include "../core/layout.h"
 #include "../cxmodel/inside.h"
+#include "../uverbs/opcode.h"
 
 extern struct model uvr_m;
 
@@ -30,6 +31,7 @@ struct server_stat uvr_stat(void);
 uint32_t uvr_count(unsigned port, enum cx_obj_type type);
 void uvr_fault(unsigned port, const char *line);
 unsigned uvr_logged(const char *text); /* lines with @text so far */
+void uvr_step(unsigned port);	       /* until the device has nothing left to do */
 enum cx_rx_verdict uvr_rx(unsigned port, const void *frame, uint32_t len);
 
 /* ---- contexts ---- */
@@ -72,10 +74,31 @@ int uvr_devx_destroy(int fd, uint32_t handle);
 /* A 16-byte command that makes an object. */
 int uvr_alloc(int fd, uint16_t opcode, uint32_t *handle, uint32_t *num);
 
+/* A completion queue that the program makes itself, of 16 entries. */
+struct uvr_dcq {
+	uint32_t umem, umem_num, handle, cqn, ci, arm_sn;
+	uint8_t *ring;
+	uint32_t *dbrec;
+};
+uint32_t uvr_eqn(int fd, uint32_t vector); /* 0 = there is none */
+void uvr_dcq_fill(const struct uvr_ctx *c, const struct uvr_dcq *cq, uint8_t *in);
+void uvr_dcq(const struct uvr_ctx *c, struct uvr_dcq *cq);
+const uint8_t *uvr_dpoll(struct uvr_dcq *cq);
+void uvr_darm(const struct uvr_ctx *c, struct uvr_dcq *cq);
+
+/* A receive queue with 16 buffers posted, and a TIR that sends to it. */
+struct uvr_drq {
+	uint32_t umem, umem_num, mr, key, handle, rqn, td, tdn, tir, tirn;
+	uint8_t *mem, *bufs; /* 256 bytes each */
+};
+void uvr_drq(const struct uvr_ctx *c, struct uvr_drq *rq, uint32_t cqn);
+/* By hand and in reverse, so that the queue's number and key can be tried afterwards. */
+void uvr_drq_destroy(const struct uvr_ctx *c, const struct uvr_drq *rq);
+
 /* ---- verbs ---- */
 
 struct uvr_cq {
-	uint32_t handle, cqn, entries, ci;
+	uint32_t handle, cqn, entries, ci, arm_sn;
 	uint8_t *ring;
 	uint32_t *dbrec;
 };
@@ -85,6 +108,7 @@ int uvr_async_fd(int fd);
 int uvr_cq(struct uvr_ctx *c, struct uvr_cq *cq, uint32_t entries, int channel);
 int uvr_destroy_cq(int fd, uint32_t handle, struct ib_uverbs_destroy_cq_resp *resp);
 const uint8_t *uvr_poll(struct uvr_cq *cq); /* next completion, NULL = none yet */
+/* For the next event; the one before must have come. */
 void uvr_arm(const struct uvr_ctx *c, struct uvr_cq *cq);
 
 struct uvr_qp {
@@ -103,6 +127,22 @@ int uvr_destroy_qp(int fd, uint32_t handle, uint32_t *events);
 void uvr_post_recv(struct uvr_qp *qp, uint32_t key, const void *p, uint32_t len);
 void uvr_post_send(const struct uvr_ctx *c, struct uvr_qp *qp, uint32_t key,
 		   const void *p, uint32_t len);
+
+/* A receive queue by itself, with @entries buffers posted that have UVR_BUF_BYTES each. */
+struct uvr_wq {
+	uint32_t handle, num, entries;
+	uint8_t *ring;
+	struct ib_uverbs_ex_create_wq req; /* may be changed between _fill and _make */
+	struct mlx5_ib_create_wq drv;
+};
+void uvr_wq_fill(struct uvr_ctx *c, struct uvr_wq *wq, const struct uvr_cq *cq,
+		 uint32_t entries);
+int uvr_wq_make(struct uvr_ctx *c, struct uvr_wq *wq);
+void uvr_wq_post(struct uvr_wq *wq, uint32_t key, uint8_t *bufs);
+int uvr_modify_wq(int fd, uint32_t handle, uint32_t mask, uint32_t state);
+int uvr_destroy_wq(int fd, uint32_t handle, uint32_t *events);
+int uvr_table(int fd, const uint32_t *wq, uint32_t log_size, uint32_t *handle);
+int uvr_destroy_table(int fd, uint32_t handle);
 
 /* ---- flows ---- */
 
@@ -123,3 +163,23 @@ int uvr_destroy_flow(int fd, uint32_t handle);
 void uvr_match_mac(struct uvr_match *m, const uint8_t mac[6]);
 /* A frame of 64 bytes from 02:..:ee to this address. */
 void uvr_frame(uint8_t frame[64], const uint8_t mac[6]);
+
+/* ---- receivers: a CQ and a QP with buffers posted ---- */
+
+#define UVR_BUFS      64u
+#define UVR_BUF_BYTES 256u
+
+struct uvr_receiver {
+	struct uvr_ctx *ctx;
+	struct uvr_cq cq;
+	struct uvr_qp qp;
+	uint32_t mr, key;
+	uint8_t *bufs;
+};
+void uvr_receiver(struct uvr_ctx *c, struct uvr_receiver *r, int channel);
+const uint8_t *uvr_received(struct uvr_receiver *r); /* next completion; posts again */
+unsigned uvr_drain(struct uvr_receiver *r);	     /* how many there were */
+/* A flow with a matcher of its own; the handle. */
+uint32_t uvr_flow_to(struct uvr_receiver *r, const struct uvr_match *m,
+		     uint16_t priority);
+unsigned uvr_frame_to(unsigned port, const uint8_t mac[6]); /* enum cx_rx_verdict */

@@ -1,4 +1,4 @@
-/* test/uvrig_verbs.c - see uvrig.h: completion queues, QPs, flows */
+/* test/uvrig_verbs.c - see uvrig.h: completion queues, QPs */
 #define _GNU_SOURCE 1
 #include "uvrig.h"
 
@@ -90,9 +90,10 @@ const uint8_t *uvr_poll(struct uvr_cq *cq)
 /* Source: rdma-core providers/mlx5/cq.c, mlx5_arm_cq(); offset 0x20 of the page. */
 void uvr_arm(const struct uvr_ctx *ctx, struct uvr_cq *cq)
 {
-	uint64_t db = (uint64_t)(cq->ci & 0xffffff) << 32 | cq->cqn;
+	uint32_t hi = (cq->arm_sn++ & 3) << 28 | (cq->ci & 0xffffff);
+	uint64_t db = (uint64_t)hi << 32 | cq->cqn;
 
-	__atomic_store_n(cq->dbrec + 1, htobe32(cq->ci & 0xffffff), __ATOMIC_RELEASE);
+	__atomic_store_n(cq->dbrec + 1, htobe32(hi), __ATOMIC_RELEASE);
 	__atomic_store_n((uint64_t *)(void *)(ctx->page + 0x20), htobe64(db),
 			 __ATOMIC_RELEASE);
 }
@@ -208,74 +209,4 @@ void uvr_post_send(const struct uvr_ctx *ctx, struct uvr_qp *qp, uint32_t key,
 	__atomic_store_n(qp->dbrec + 1, htobe32(qp->sq_pi & 0xffff), __ATOMIC_RELEASE);
 	__atomic_store_n((uint64_t *)(void *)(ctx->page + 0x800),
 			 *(uint64_t *)(void *)wqe, __ATOMIC_RELEASE);
-}
-
-/* ---- flows ---- */
-
-int uvr_matcher(int fd, const struct uvr_match *m, uint8_t criteria, uint16_t priority,
-		uint32_t *handle)
-{
-	struct uvc_attr *type;
-	struct uvc c;
-	int rc;
-
-	uvc_begin(&c, MLX5_IB_OBJECT_FLOW_MATCHER, MLX5_IB_METHOD_FLOW_MATCHER_CREATE);
-	uvc_handle(&c, MLX5_IB_ATTR_FLOW_MATCHER_CREATE_HANDLE, 0);
-	uvc_in(&c, MLX5_IB_ATTR_FLOW_MATCHER_MATCH_MASK, m->mask, sizeof(m->mask));
-	type = uvc_in(&c, MLX5_IB_ATTR_FLOW_MATCHER_FLOW_TYPE, &priority,
-		      sizeof(priority));
-	type->a.attr_data.enum_data.elem_id = MLX5_IB_FLOW_TYPE_NORMAL;
-	uvc_in(&c, MLX5_IB_ATTR_FLOW_MATCHER_MATCH_CRITERIA, &criteria, sizeof(criteria));
-	rc = uvc_run(fd, &c);
-	*handle = (uint32_t)uvc_value(&c, MLX5_IB_ATTR_FLOW_MATCHER_CREATE_HANDLE);
-	return rc;
-}
-
-int uvr_flow(int fd, const struct uvr_rule *r, uint32_t *handle)
-{
-	struct uvc c;
-	int rc;
-
-	uvc_begin(&c, UVERBS_OBJECT_FLOW, MLX5_IB_METHOD_CREATE_FLOW);
-	uvc_handle(&c, MLX5_IB_ATTR_CREATE_FLOW_HANDLE, 0);
-	uvc_in(&c, MLX5_IB_ATTR_CREATE_FLOW_MATCH_VALUE, r->match->value,
-	       sizeof(r->match->value));
-	uvc_handle(&c, MLX5_IB_ATTR_CREATE_FLOW_MATCHER, r->matcher);
-	if (r->qp)
-		uvc_handle(&c, MLX5_IB_ATTR_CREATE_FLOW_DEST_QP, *r->qp);
-	if (r->devx)
-		uvc_handle(&c, MLX5_IB_ATTR_CREATE_FLOW_DEST_DEVX, *r->devx);
-	if (r->counter)
-		uvc_in(&c, MLX5_IB_ATTR_CREATE_FLOW_ARR_COUNTERS_DEVX, r->counter, 4);
-	if (r->tag)
-		uvc_u32(&c, MLX5_IB_ATTR_CREATE_FLOW_TAG, *r->tag);
-	if (r->flags)
-		uvc_u32(&c, MLX5_IB_ATTR_CREATE_FLOW_FLAGS, r->flags);
-	rc = uvc_run(fd, &c);
-	*handle = (uint32_t)uvc_value(&c, MLX5_IB_ATTR_CREATE_FLOW_HANDLE);
-	return rc;
-}
-
-int uvr_destroy_flow(int fd, uint32_t handle)
-{
-	return uvr_destroy(fd, UVERBS_OBJECT_FLOW, MLX5_IB_METHOD_DESTROY_FLOW,
-			   MLX5_IB_ATTR_CREATE_FLOW_HANDLE, handle);
-}
-
-void uvr_match_mac(struct uvr_match *m, const uint8_t mac[6])
-{
-	size_t at = cx_field_offset(CX_fte_match_set_lyr_2_4__dmac_47_16) / 8;
-
-	memset(m, 0, sizeof(*m));
-	memset(m->mask + at, 0xff, 6);
-	memcpy(m->value + at, mac, 6);
-}
-
-void uvr_frame(uint8_t frame[64], const uint8_t mac[6])
-{
-	static const uint8_t rest[8] = { 0x02, 0, 0, 0, 0, 0xee, 0x88, 0xb5 };
-
-	memset(frame, 0x5a, 64);
-	memcpy(frame, mac, 6);
-	memcpy(frame + 6, rest, sizeof(rest));
 }

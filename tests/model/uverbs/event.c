@@ -145,7 +145,7 @@ static struct uv_sub **bucket_of(struct uv_port *port, uint32_t num)
 
 static void free_sub(struct uv_sub *sub)
 {
-	uv_evfile_forget(sub->ef, sub);
+	uv_evfile_disown(sub->ef, sub);
 	uv_evfile_put(sub->ef);
 	if (sub->conf.eventfd >= 0)
 		close(sub->conf.eventfd);

@@ -296,14 +296,20 @@ static bool drain(struct uv_evfile *ef)
 	return true;
 }
 
-/* Out of descriptors, or no /proc: they stay in the pipe, but nothing is counted for them. */
-static void disown(struct uv_evfile *ef, const void *owner)
+static void disown(struct uv_ev *list, const void *owner)
 {
-	for (struct uv_ev *ev = ef->sent; ev; ev = ev->next)
+	for (struct uv_ev *ev = list; ev; ev = ev->next)
 		if (ev->owner == owner) {
 			ev->owner = NULL;
 			ev->counter = NULL;
 		}
+}
+
+void uv_evfile_disown(struct uv_evfile *ef, const void *owner)
+{
+	settle(ef);
+	disown(ef->sent, owner);
+	disown(ef->wait, owner);
 }
 
 static void filter(struct uv_ev **list, struct uv_ev ***end, const void *owner,
@@ -350,8 +356,8 @@ void uv_evfile_forget(struct uv_evfile *ef, const void *owner)
 	filter(&ef->wait, &ef->wait_end, owner, &ef->n_wait, &ef->wait_bytes);
 	if (ef->fd < 0 || !has_owner(ef->sent, owner))
 		return;
-	if (!drain(ef)) {
-		disown(ef, owner);
+	if (!drain(ef)) { /* no descriptor free, no /proc: they stay, and count for nobody */
+		disown(ef->sent, owner);
 		return;
 	}
 	filter(&ef->sent, &ef->sent_end, owner, &ef->n_sent, &none);

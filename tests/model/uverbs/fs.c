@@ -329,24 +329,37 @@ static int find_room(struct fs_table *t, struct fs_group *g, struct fs_group ***
 	return 0;
 }
 
-static int new_group(struct uv_fs *fs, struct fs_table *t,
-		     const struct uv_flow_spec *spec, struct fs_group **ret)
+static struct fs_group *alloc_group(struct fs_table *t, const struct uv_flow_spec *spec)
 {
-	struct fs_group *g = calloc(1, sizeof(*g)), **at;
-	int rc;
+	struct fs_group *g = calloc(1, sizeof(*g));
 
 	if (!g)
-		return -ENOMEM;
+		return NULL;
 	g->table = t;
 	g->full_size = t->n_full < MAX_GROUPS;
 	g->size = g->full_size ? t->group_size : 1;
 	g->criteria = spec->criteria;
 	memcpy(g->mask, spec->mask, sizeof(g->mask));
+	g->taken = calloc(g->size / 64 + 1, sizeof(*g->taken));
+	if (g->taken)
+		return g;
+	free(g);
+	return NULL;
+}
+
+static int new_group(struct uv_fs *fs, struct fs_table *t,
+		     const struct uv_flow_spec *spec, struct fs_group **ret)
+{
+	struct fs_group *g = alloc_group(t, spec), **at;
+	int rc;
+
+	if (!g)
+		return -ENOMEM;
 	rc = find_room(t, g, &at);
 	if (!rc)
 		rc = create_group(fs, g);
 	if (rc) {
-		free(g);
+		fs_group_forget(g);
 		return rc;
 	}
 	t->n_full += g->full_size;
@@ -377,7 +390,7 @@ void fs_group_put(struct uv_fs *fs, struct fs_group *g)
 		p = &(*p)->next;
 	*p = g->next;
 	g->table->n_full -= g->full_size;
-	free(g);
+	fs_group_forget(g);
 }
 
 /* ---- all of a port ---- */
@@ -394,25 +407,13 @@ int uv_fs_new(struct uv_port *port)
 }
 
 /* Groups and entries that are left belong to the device, which is about to go. */
-static void forget_group(struct fs_group *g)
-{
-	struct fs_fte *next;
-
-	for (struct fs_fte *f = g->fte; f; f = next) {
-		next = f->next;
-		free(f->dest);
-		free(f);
-	}
-	free(g);
-}
-
 static void forget_table(struct uv_fs *fs, struct fs_table *t)
 {
 	struct fs_group *next;
 
 	for (struct fs_group *g = t->group; g; g = next) {
 		next = g->next;
-		forget_group(g);
+		fs_group_forget(g);
 	}
 	t->group = NULL;
 	if (t->there)

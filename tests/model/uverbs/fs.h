@@ -17,7 +17,7 @@ struct fs_dest {
 };
 
 struct fs_fte {
-	struct fs_fte *next;
+	struct fs_fte *next; /* of its bucket */
 	struct fs_group *group;
 	uint32_t index;
 	uint8_t value[512];
@@ -28,6 +28,8 @@ struct fs_fte {
 	unsigned refs; /* rules */
 };
 
+#define FS_BUCKETS 1024
+
 struct fs_group {
 	struct fs_group *next; /* by start */
 	struct fs_table *table;
@@ -35,7 +37,8 @@ struct fs_group {
 	bool full_size; /* one of the few large ones */
 	uint8_t criteria;
 	uint8_t mask[512];
-	struct fs_fte *fte; /* by index */
+	struct fs_fte *bucket[FS_BUCKETS]; /* by value */
+	uint64_t *taken;		   /* indices, a bit each */
 	uint32_t n_ftes;
 };
 
@@ -69,5 +72,6 @@ bool fs_group_matches(const struct fs_group *g, const struct uv_flow_spec *spec)
 /* fs_rule.c */
 int fs_rule_add(struct uv_fs *fs, struct fs_table *t, const struct uv_flow_spec *spec,
 		struct uv_rule **ret);
+void fs_group_forget(struct fs_group *g); /* without a word to the device */
 /* The table after @t is another now: rules that forward there follow. */
 int fs_follow_chain(struct uv_fs *fs, struct fs_table *t);

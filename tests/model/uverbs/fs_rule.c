@@ -185,42 +185,78 @@ static void drop_dests(struct fs_fte *f, const struct uv_rule *r, uint32_t *chan
 
 /* ---- entries ---- */
 
+static unsigned bucket_of(const uint8_t value[512])
+{
+	uint64_t h = 0, word;
+
+	for (size_t i = 0; i < 512; i += sizeof(word)) {
+		memcpy(&word, value + i, sizeof(word));
+		h = (h ^ word) * 0x9e3779b97f4a7c15u;
+		h ^= h >> 32;
+	}
+	return h % FS_BUCKETS;
+}
+
 static struct fs_fte *find_fte(const struct fs_table *t, const struct uv_flow_spec *spec)
 {
+	unsigned bucket = bucket_of(spec->value);
+
 	for (struct fs_group *g = t->group; g; g = g->next) {
 		if (!fs_group_matches(g, spec))
 			continue;
-		for (struct fs_fte *f = g->fte; f; f = f->next)
+		for (struct fs_fte *f = g->bucket[bucket]; f; f = f->next)
 			if (!memcmp(f->value, spec->value, sizeof(f->value)))
 				return f;
 	}
 	return NULL;
 }
 
-/* The lowest index that is free; entries are in order. */
-static void link_fte(struct fs_group *g, struct fs_fte *f)
+/* The lowest index that is free; there is one. */
+static uint32_t take_index(struct fs_group *g)
 {
-	struct fs_fte **p = &g->fte;
+	uint32_t word = 0, bit;
 
+	while (g->taken[word] == UINT64_MAX)
+		word++;
+	bit = (uint32_t)__builtin_ctzll(~g->taken[word]);
+	g->taken[word] |= 1ull << bit;
+	return word * 64 + bit;
+}
+
+static void link_fte(struct fs_group *g, struct fs_fte *f, const uint8_t value[512])
+{
+	struct fs_fte **head = &g->bucket[bucket_of(value)];
+
+	memcpy(f->value, value, sizeof(f->value));
 	f->group = g;
-	f->index = g->start;
-	for (; *p && (*p)->index == f->index; p = &(*p)->next)
-		f->index++;
-	f->next = *p;
-	*p = f;
+	f->index = g->start + take_index(g);
+	f->next = *head;
+	*head = f;
 	g->n_ftes++;
 }
 
 static void free_fte(struct fs_fte *f)
 {
-	struct fs_fte **p = &f->group->fte;
+	struct fs_group *g = f->group;
+	struct fs_fte **p = &g->bucket[bucket_of(f->value)];
+	uint32_t index = f->index - g->start;
 
 	while (*p != f)
 		p = &(*p)->next;
 	*p = f->next;
-	f->group->n_ftes--;
+	g->taken[index / 64] &= ~(1ull << index % 64);
+	g->n_ftes--;
 	free(f->dest);
 	free(f);
+}
+
+void fs_group_forget(struct fs_group *g)
+{
+	for (unsigned i = 0; i < FS_BUCKETS; i++)
+		while (g->bucket[i])
+			free_fte(g->bucket[i]);
+	free(g->taken);
+	free(g);
 }
 
 static int fill_new(struct uv_fs *fs, struct fs_fte *f, const struct uv_flow_spec *spec,
@@ -232,7 +268,6 @@ static int fill_new(struct uv_fs *fs, struct fs_fte *f, const struct uv_flow_spe
 	f->action = spec->action;
 	f->has_tag = spec->has_tag;
 	f->tag = spec->tag;
-	memcpy(f->value, spec->value, sizeof(f->value));
 	return rc ? rc : set_fte(fs, f, 0);
 }
 
@@ -250,7 +285,7 @@ static int new_fte(struct uv_fs *fs, struct fs_table *t, const struct uv_flow_sp
 		fs_group_put(fs, g);
 		return -ENOMEM;
 	}
-	link_fte(g, f);
+	link_fte(g, f, spec->value);
 	rc = fill_new(fs, f, spec, r);
 	if (rc) {
 		free_fte(f);
@@ -452,8 +487,9 @@ int fs_follow_chain(struct uv_fs *fs, struct fs_table *t)
 {
 	int rc = 0;
 
-	for (struct fs_group *g = t->group; g && !rc; g = g->next)
-		for (struct fs_fte *f = g->fte; f && !rc; f = f->next)
-			rc = follow(fs, f, t->miss ? t->miss->id : 0);
+	for (struct fs_group *g = t->group; g; g = g->next)
+		for (unsigned i = 0; i < FS_BUCKETS; i++)
+			for (struct fs_fte *f = g->bucket[i]; f && !rc; f = f->next)
+				rc = follow(fs, f, t->miss ? t->miss->id : 0);
 	return rc;
 }

@@ -308,18 +308,33 @@ static uint8_t device_state(uint32_t state)
 	return state == WQS_ERR ? UV_Q_ERR : (uint8_t)state;
 }
 
+/* Without a word from the program: see change() of qp.c. */
+static int state_now(struct uv_call *call, struct uv_obj *wq)
+{
+	uint8_t state;
+	int rc = uv_rq_ask(call, wq, wq->num, &state);
+
+	if (!rc)
+		wq->wq.state = state == UV_Q_ERR ? WQS_ERR : state;
+	return rc;
+}
+
 /* A queue that becomes ready gets the port's counters; that takes the place of other changes. */
 static int modify(struct uv_call *call, struct uv_obj *wq,
 		  const struct ib_uverbs_ex_modify_wq *req)
 {
-	uint32_t from = req->attr_mask & WQ_CUR_STATE ? req->curr_wq_state : wq->wq.state;
-	uint32_t to = req->attr_mask & WQ_STATE ? req->wq_state : from;
 	uint8_t rqc[CX_BYTES(rqc)] = { 0 };
+	uint32_t from = req->curr_wq_state, to;
 	uint64_t mask = 0;
 	int rc = modify_flags(call, req, &mask, rqc);
 
+	if (!rc && !(req->attr_mask & WQ_CUR_STATE)) {
+		rc = state_now(call, wq);
+		from = wq->wq.state;
+	}
 	if (rc)
 		return rc;
+	to = req->attr_mask & WQ_STATE ? req->wq_state : from;
 	if (from == WQS_RESET && to == WQS_RDY &&
 	    uv_cap(call->port, "hca.modify_rq_counter_set_id")) {
 		mask = UV_RQ_COUNTER;

@@ -35,20 +35,28 @@ static int new_q_counter(struct uv_port *p)
 	return rc;
 }
 
-static void free_port(struct uv_port *p)
+/* What the device would not give back is forgotten; it must not touch that memory again. */
+static void forget_orphans(struct uv_port *p)
 {
 	struct uv_obj *obj, *next;
 
-	uv_orphans_retry(p);
+	if (p->orphan)
+		cx_hold(p->dev, true);
 	for (obj = p->orphan; obj; obj = next) {
 		next = obj->older;
 		uv_obj_free(obj);
 	}
+}
+
+static void free_port(struct uv_port *p)
+{
+	uv_orphans_retry(p);
 	uv_fs_free(p);
 	if (p->q_counter)
 		uv_exec_num(p, CX_UID_SHARED, CX_OP_DEALLOC_Q_COUNTER, p->q_counter);
 	if (p->devx_uid)
 		uv_exec_uctx_free(p, p->devx_uid);
+	forget_orphans(p); /* the device is about to go: no command from here on */
 	free(p);
 }
 

@@ -523,12 +523,29 @@ static int sq_to(struct uv_call *call, struct uv_obj *qp, uint8_t to)
 	return rc;
 }
 
+/* The device may have put a queue in error. */
+static int ask(struct uv_call *call, struct uv_obj *qp)
+{
+	int rc = 0;
+
+	if (qp->qp.sq_entries)
+		rc = uv_sq_ask(call, qp, qp->qp.sqn, &qp->qp.sq_state);
+	if (!rc && qp->qp.rq_entries)
+		rc = uv_rq_ask(call, qp, qp->qp.rqn, &qp->qp.rq_state);
+	return rc;
+}
+
 /* optab of __mlx5_ib_modify_qp() and the states of modify_raw_packet_qp(). */
 static int change(struct uv_call *call, struct uv_obj *qp, uint8_t from, uint8_t to)
 {
 	int rc = 0;
 
 	if (to == RESET || to == ERR) {
+		/* The kernel names the state that it remembers; a program that only sees
+		 * an error completion gets its queue back so (DPDK, mlx5_verbs.c). */
+		rc = ask(call, qp);
+		if (rc)
+			return rc;
 		rc = rq_to(call, qp, to == ERR ? UV_Q_ERR : UV_Q_RST, false);
 		return rc ? rc : sq_to(call, qp, to == ERR ? UV_Q_ERR : UV_Q_RST);
 	}
@@ -550,36 +567,6 @@ int uv_qp_to(struct uv_call *call, struct uv_obj *qp, uint8_t from, uint8_t to)
 	if (!rc)
 		qp->qp.state = to;
 	return rc;
-}
-
-static int ask_sq(struct uv_call *call, struct uv_obj *qp)
-{
-	uint8_t in[CX_BYTES(query_sq_in)] = { 0 }, out[CX_BYTES(query_sq_out)];
-	int rc;
-
-	CX_SET(query_sq_in, in, opcode, CX_OP_QUERY_SQ);
-	CX_SET(query_sq_in, in, sqn, qp->qp.sqn);
-	rc = uv_exec(call->port, qp->uid, in, sizeof(in), out, sizeof(out));
-	if (rc)
-		return uv_refuse(call, -rc, "device", "QUERY_SQ failed");
-	qp->qp.sq_state =
-		(uint8_t)CX_GET(sqc, CX_AT(query_sq_out, out, sq_context), state);
-	return 0;
-}
-
-static int ask_rq(struct uv_call *call, struct uv_obj *qp)
-{
-	uint8_t in[CX_BYTES(query_rq_in)] = { 0 }, out[CX_BYTES(query_rq_out)];
-	int rc;
-
-	CX_SET(query_rq_in, in, opcode, CX_OP_QUERY_RQ);
-	CX_SET(query_rq_in, in, rqn, qp->qp.rqn);
-	rc = uv_exec(call->port, qp->uid, in, sizeof(in), out, sizeof(out));
-	if (rc)
-		return uv_refuse(call, -rc, "device", "QUERY_RQ failed");
-	qp->qp.rq_state =
-		(uint8_t)CX_GET(rqc, CX_AT(query_rq_out, out, rq_context), state);
-	return 0;
 }
 
 /* sqrq_trans of sqrq_state_to_qp_state(); KEEP = as the kernel remembers it. The table is for
@@ -604,10 +591,8 @@ int uv_qp_state(struct uv_call *call, struct uv_obj *qp)
 	};
 	struct uv_qp *q = &qp->qp;
 	uint8_t state;
-	int rc = q->sq_entries ? ask_sq(call, qp) : 0;
+	int rc = ask(call, qp);
 
-	if (!rc && q->rq_entries)
-		rc = ask_rq(call, qp);
 	if (rc)
 		return rc;
 	state = table[q->rq_entries ? q->rq_state : 2][q->sq_entries ? q->sq_state : 2];

@@ -107,3 +107,33 @@ int uv_rq_to(struct uv_call *call, const struct uv_obj *obj, uint32_t rqn, uint8
 			      to)
 		  : 0;
 }
+
+int uv_sq_ask(struct uv_call *call, const struct uv_obj *obj, uint32_t sqn,
+	      uint8_t *state)
+{
+	uint8_t in[CX_BYTES(query_sq_in)] = { 0 }, out[CX_BYTES(query_sq_out)];
+	int rc;
+
+	CX_SET(query_sq_in, in, opcode, CX_OP_QUERY_SQ);
+	CX_SET(query_sq_in, in, sqn, sqn);
+	rc = uv_exec(call->port, obj->uid, in, sizeof(in), out, sizeof(out));
+	if (rc)
+		return uv_refuse(call, -rc, "device", "QUERY_SQ failed");
+	*state = (uint8_t)CX_GET(sqc, CX_AT(query_sq_out, out, sq_context), state);
+	return 0;
+}
+
+int uv_rq_ask(struct uv_call *call, const struct uv_obj *obj, uint32_t rqn,
+	      uint8_t *state)
+{
+	uint8_t in[CX_BYTES(query_rq_in)] = { 0 }, out[CX_BYTES(query_rq_out)];
+	int rc;
+
+	CX_SET(query_rq_in, in, opcode, CX_OP_QUERY_RQ);
+	CX_SET(query_rq_in, in, rqn, rqn);
+	rc = uv_exec(call->port, obj->uid, in, sizeof(in), out, sizeof(out));
+	if (rc)
+		return uv_refuse(call, -rc, "device", "QUERY_RQ failed");
+	*state = (uint8_t)CX_GET(rqc, CX_AT(query_rq_out, out, rq_context), state);
+	return 0;
+}

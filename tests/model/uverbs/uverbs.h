@@ -324,7 +324,8 @@ void uv_evfile_push(struct uv_evfile *ef, const void *owner, uint32_t *counter,
 		    const void *data, size_t len);
 bool uv_evfile_pending(struct uv_evfile *ef, const void *owner); /* one not yet read? */
 void uv_evfile_forget(struct uv_evfile *ef,
-		      const void *owner); /* take unread ones back */
+		      const void *owner); /* takes unread ones back */
+void uv_evfile_disown(struct uv_evfile *ef, const void *owner); /* lets them be read */
 void uv_evfile_flush(struct uv_evfile *ef);
 size_t uv_evfile_bytes(struct uv_evfile *ef); /* in use, for the kernel's limits */
 
@@ -622,6 +623,11 @@ int uv_rq_to(struct uv_call *call, const struct uv_obj *obj, uint32_t rqn, uint8
 	     uint8_t to, uint64_t mask, const uint8_t *rqc);
 #define UV_RQ_VSD     (1 << 1) /* MLX5_MODIFY_RQ_IN_MODIFY_BITMASK_* */
 #define UV_RQ_COUNTER (1 << 3)
+/* The state that the device has it in. */
+int uv_sq_ask(struct uv_call *call, const struct uv_obj *obj, uint32_t sqn,
+	      uint8_t *state);
+int uv_rq_ask(struct uv_call *call, const struct uv_obj *obj, uint32_t rqn,
+	      uint8_t *state);
 /* Timestamp format of a queue that reports to @cq; qp.c get_ts_format(). */
 int uv_ts_format(struct uv_call *call, const struct uv_obj *cq, const char *cap,
 		 uint8_t *ret);
