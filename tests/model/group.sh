@@ -45,7 +45,7 @@ coverage() # KIND: how many different ones
 }
 
 mapfile -t all < <(cd "$here/test" && basename -s .c -- test_*.c)
-mapfile -t threaded < <(cd "$here/test" && grep -l 'pthread_create' test_*.c |
+mapfile -t threaded < <(cd "$here/test" && grep -lE 'pthread_create|uvrig\.h' test_*.c |
 	xargs -r basename -s .c --)
 
 if build gcc-asan -DSANITIZE=address,undefined; then
