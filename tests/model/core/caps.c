@@ -165,6 +165,7 @@ static void derive_limits(struct cx_dev *dev)
 				    cx_cap(dev, "hca.enhanced_cqe_compression");
 	lim->mini_l34 = lim->cqe_compression &&
 			cx_cap(dev, "hca.mini_cqe_resp_l3_l4_tag");
+	lim->csum_full = cx_cap(dev, "eth.cqe_checksum_full");
 	lim->multi_pkt_send = cx_cap(dev, "eth.enhanced_multi_pkt_send_wqe");
 	lim->symmetric_hash = true; /* no capability tells it; DPDK sets it unasked */
 	lim->ts_real_time = cx_cap(dev, "hca.rq_ts_format") != 0;

@@ -380,7 +380,8 @@ struct cx_limits {
 	uint8_t log_min_stride_wqe;
 	uint8_t min_inline_mode;
 	bool striding_rq, ext_stride_range, cqe_compression, enhanced_compression,
-		mini_l34, multi_pkt_send, symmetric_hash, ts_real_time, match_ttl;
+		csum_full, mini_l34, multi_pkt_send, symmetric_hash, ts_real_time,
+		match_ttl;
 };
 
 /* ---- the device ---- */

@@ -170,12 +170,17 @@ enum cx_rx_verdict cx_rq_too_long(struct cx_rx_job *job, uint32_t room)
 
 enum { PROTO_TCP = 6, PROTO_UDP = 17, FLAG_ACK = 0x10 };
 
-static bool has_payload(const struct cx_pkt *pkt)
+/* Of the IP packet, by what its header says. */
+static uint32_t l3_end(const struct cx_pkt *pkt)
 {
 	const uint8_t *ip = pkt->data + pkt->l3_off;
-	uint32_t end = pkt->l3 == 4 ? cx_be16(ip + 2) : 40u + cx_be16(ip + 4);
 
-	return pkt->payload_off < pkt->l3_off + end;
+	return pkt->l3_off + (pkt->l3 == 4 ? cx_be16(ip + 2) : 40u + cx_be16(ip + 4));
+}
+
+static bool has_payload(const struct cx_pkt *pkt)
+{
+	return pkt->payload_off < l3_end(pkt);
 }
 
 /* Source: kernel device.h, CQE_L4_HDR_TYPE_*. Fragments have none; assumed. */
@@ -201,11 +206,22 @@ static uint8_t hdr_type(const struct cx_pkt *pkt, bool stripped)
 			 pkt->ip_options << 1 | stripped);
 }
 
-/* From the IP header to the end of the frame, padding and all, tags not (kernel en_rx.c,
- * mlx5e_handle_csum). No IP, no sum; assumed. */
-static uint16_t sum_of(const struct cx_pkt *pkt)
+/* With cqe_checksum_full "all received bytes" behind the Ethernet header, tags and padding and all;
+ * without, those of the IP packet (kernel en_rx.c, mlx5e_handle_csum, mlx5e_skb_csum_fixup). That
+ * a tag taken out, and the FCS, do not count, and that there is no sum without IP, is assumed. */
+static uint16_t sum_of(const struct cx_dev *dev, const struct cx_pkt *pkt, bool stripped)
 {
-	return pkt->l3 ? cx_sum(pkt->data + pkt->l3_off, pkt->len - pkt->l3_off) : 0;
+	uint32_t from = CX_ETH_MIN + (stripped ? CX_VLAN_BYTES : 0), end = pkt->len;
+
+	if (!pkt->l3)
+		return 0;
+	if (!dev->lim.csum_full) {
+		from = pkt->l3_off;
+		end = l3_end(pkt);
+	}
+	if (end > pkt->len || end < from)
+		end = pkt->len;
+	return cx_sum(pkt->data + from, end - from);
 }
 
 /* lro_num_seg (the upper byte of user_index) is 1; assumed, drivers ask for more than 1. */
@@ -221,7 +237,7 @@ bool cx_rq_complete(const struct cx_rx_job *job, uint32_t byte_cnt, uint16_t wqe
 		.tag_or_qpn = pkt->flow_tag & 0xffffff,
 		.wqe_counter = wqe_counter,
 		.wqe_id = wqe_id,
-		.checksum = sum_of(pkt),
+		.checksum = sum_of(job->dev, pkt, job->stripped),
 		.csum_ok = (uint8_t)(pkt->l4_ok << 2 | pkt->l3_ok << 1 | pkt->l2_ok),
 		.hdr_type = hdr_type(pkt, job->stripped),
 		.vlan = job->stripped ? pkt->vlan_tci : 0,

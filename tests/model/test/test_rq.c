@@ -554,6 +554,43 @@ static void test_header_types_and_flags(void **state)
 	assert_clean(&rx);
 }
 
+static uint16_t sum_in(struct q_rx *rx, const struct frame *f)
+{
+	receive(rx, f);
+	return cx_be16(d_cq_poll(rx->cq) + 0x14);
+}
+
+/* What kernel en_rx.c makes of the sum: with cqe_checksum_full it is taken as it is, without
+ * it tags and padding are added. */
+static void test_sum_of_tags_and_padding(void **state)
+{
+	const char *const old[] = { "eth.cqe_checksum_full=0", NULL };
+	struct d_cq_conf cq = { .log_size = 6 };
+	struct q_rx keeps = q_rx_open(NULL, &cq, &(struct d_rq_conf){ .log_size = 4 });
+	struct q_rx strips = q_rx_open(
+		NULL, &cq, &(struct d_rq_conf){ .log_size = 4, .strip_vlan = true });
+	struct q_rx bare = q_rx_open(old, &cq, &(struct d_rq_conf){ .log_size = 4 });
+	struct frame f;
+
+	(void)state;
+	frame_start(&f);
+	frame_vlan(&f, 0x8100, 0x2345);
+	frame_ip4(&f, 1, 2, 0);
+	frame_udp(&f, 1, 2, 9);
+	frame_finish(&f);
+	memset(f.b + f.len, 0x77, 7); /* padding need not be zeroes */
+	d_rq_post(keeps.rq, 1);
+	d_rq_post(strips.rq, 1);
+	d_rq_post(bare.rq, 1);
+	f.len += 7;
+	assert_int_equal(sum_in(&keeps, &f), slow_sum(f.b + 14, f.len - 14));
+	assert_int_equal(sum_in(&strips, &f), slow_sum(f.b + 18, f.len - 18));
+	assert_int_equal(sum_in(&bare, &f), slow_sum(f.b + 18, f.len - 18 - 7));
+	assert_clean(&keeps);
+	assert_clean(&strips);
+	assert_clean(&bare);
+}
+
 static void test_every_field(void **state)
 {
 	struct q_rx rx = open_rig(2, 1, 2048);
@@ -621,6 +658,7 @@ int main(void)
 		cmocka_unit_test(test_vlan),
 		cmocka_unit_test(test_scatter_fcs),
 		cmocka_unit_test(test_header_types_and_flags),
+		cmocka_unit_test(test_sum_of_tags_and_padding),
 		cmocka_unit_test(test_every_field),
 		cmocka_unit_test(test_real_time_stamp),
 	};
