@@ -27,7 +27,7 @@ struct fib_nh {
 	uint8_t port;	  /* egress port index; FORWARD only */
 	uint16_t vlan;	  /* tag to insert, 0 = none */
 	uint16_t flags;
-	uint8_t reserved[40];
+	uint8_t reserved[44]; /* zero: next hops are compared as bytes */
 } CACHE_ALIGNED;
 
 static_assert(sizeof(struct fib_nh) == CACHE_LINE, "a next hop is one cache line");

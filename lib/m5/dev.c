@@ -2,6 +2,7 @@
 
 #include "dev.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -141,7 +142,10 @@ static void read_pci(struct m5_dev *dev)
 static int identify(struct m5_dev *dev, struct err *err)
 {
 	struct ibv_device_attr attr;
-	int r = verbs_result(ibv_query_device(dev->ctx, &attr));
+	int r;
+
+	assert(dev->ctx);
+	r = verbs_result(ibv_query_device(dev->ctx, &attr));
 
 	snprintf(dev->caps.rdma_name, sizeof(dev->caps.rdma_name), "%s",
 		 dev->ctx->device->name);

@@ -81,11 +81,11 @@ int uv_send(int sock, const void *buf, size_t len, const int *fds, unsigned n_fd
 	if (n_fds) {
 		h.msg_control = &control;
 		h.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
-		*CMSG_FIRSTHDR(&h) =
+		control.align =
 			(struct cmsghdr){ .cmsg_len = CMSG_LEN(n_fds * sizeof(int)),
 					  .cmsg_level = SOL_SOCKET,
 					  .cmsg_type = SCM_RIGHTS };
-		memcpy(CMSG_DATA(CMSG_FIRSTHDR(&h)), fds, n_fds * sizeof(int));
+		memcpy(CMSG_DATA(&control.align), fds, n_fds * sizeof(int));
 	}
 	return sendmsg(sock, &h, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len ? 0
 									      : -EPIPE;

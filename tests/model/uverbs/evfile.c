@@ -19,6 +19,7 @@
  */
 #include "uverbs.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
@@ -74,7 +75,7 @@ int uv_evfile_new(struct uv_ctx *ctx, enum uv_ev_kind kind, bool omit_data,
 {
 	struct uv_evfile *ef;
 	struct stat st;
-	int end[2], rc;
+	int end[2] = { -1, -1 }, rc;
 
 	if (ctx->n_evfiles >= MAX_FILES)
 		return -EMFILE;
@@ -191,6 +192,7 @@ static struct uv_ev *take_first(struct uv_ev **list, struct uv_ev ***end)
 {
 	struct uv_ev *ev = *list;
 
+	assert(ev);
 	*list = ev->next;
 	if (!*list)
 		*end = list;

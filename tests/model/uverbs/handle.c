@@ -91,6 +91,7 @@ static void drop_handle(struct uv_obj *obj)
 {
 	struct uv_ctx *ctx = obj->ctx;
 
+	assert(ctx);
 	ctx->handle[obj->handle] = NULL;
 	if (obj->handle < ctx->lowest_free)
 		ctx->lowest_free = obj->handle;
@@ -419,13 +420,15 @@ static void unlock_a_moment(struct uv_ctx *ctx, unsigned *n)
  * Return: did anything go? */
 static bool close_pass(struct uv_ctx *ctx)
 {
-	struct uv_obj *obj, *older;
+	struct uv_obj **at = &ctx->newest, *obj;
 	bool progress = false;
 	unsigned n = 0;
 
-	for (obj = ctx->newest; obj; obj = older) {
-		older = obj->older;
-		if (!uv_obj_destroy(obj)) {
+	/* What was destroyed is out of the list; the analyser does not see that far. */
+	while ((obj = *at)) {
+		if (uv_obj_destroy(obj)) { /* NOLINT(clang-analyzer-unix.Malloc) */
+			at = &obj->older;
+		} else {
 			uv_obj_free(obj);
 			progress = true;
 		}

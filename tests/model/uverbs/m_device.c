@@ -159,7 +159,7 @@ static void answer_common(struct uv_call *call, uint16_t vectors_id, uint16_t su
 
 static int get_context(struct uv_call *call)
 {
-	ctx_req_t req;
+	ctx_req_t req = { 0 };
 	ctx_resp_t resp;
 	int rc;
 

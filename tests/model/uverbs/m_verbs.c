@@ -348,7 +348,7 @@ static int exec_create_cq(struct uv_call *call, struct uv_obj *cq, uint8_t *in)
 static int make_cq(struct uv_call *call, struct uv_obj *cq, struct cq_conf *c)
 {
 	uint8_t in[CX_BYTES(create_cq_in)] = { 0 };
-	uint32_t ring, record;
+	uint32_t ring = 0, record = 0;
 	int rc = check_cq_size(call, c);
 
 	if (!rc)

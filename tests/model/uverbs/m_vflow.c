@@ -7,6 +7,7 @@
  */
 #include "uverbs.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -278,7 +279,7 @@ static int take_specs(struct parse *p, const uint8_t *at, size_t left, unsigned 
 	int rc;
 
 	for (unsigned i = 0; i < n; i++) {
-		if (left < sizeof(h))
+		if (!at || left < sizeof(h))
 			return uv_refuse(p->call, EINVAL, "flow", "%u of %u specs", i, n);
 		memcpy(&h, at, sizeof(h));
 		if (h.size < sizeof(h) || h.size > left)
@@ -469,7 +470,7 @@ static int make_flow(struct uv_call *call, const struct ib_uverbs_create_flow *r
 {
 	const struct ib_uverbs_flow_attr *a = &req->flow_attr;
 	struct parse p = { .call = call, .spec = spec };
-	struct uv_obj *qp;
+	struct uv_obj *qp = NULL;
 	int rc = find_qp(call, req, &qp);
 
 	if (!rc)
@@ -482,6 +483,7 @@ static int make_flow(struct uv_call *call, const struct ib_uverbs_create_flow *r
 		rc = check_ethertype(&p);
 	if (rc)
 		return rc;
+	assert(qp);
 	uv_obj_use(call->fresh, qp);
 	if (a->type == TYPE_NORMAL)
 		return add_normal(call, a, &p, qp);

@@ -9,6 +9,7 @@
  */
 #include "uverbs.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,6 +145,7 @@ static int fill_rq(struct uv_call *call, const struct wq_conf *c, uint8_t *rqc)
 	uint8_t *wq = CX_AT(rqc, rqc, wq), format = 0;
 	int rc = uv_ts_format(call, c->cq, "hca.rq_ts_format", &format);
 
+	assert(c->cq); /* mandatory, the method's row says */
 	CX_SET(rqc, rqc, ts_format, format);
 	CX_SET(rqc, rqc, user_index, d->user_index);
 	CX_SET(rqc, rqc, cqn, c->cq->num);

@@ -399,8 +399,11 @@ void uv_map_orphan(struct uv_map *map)
 		return;
 	if (s)
 		s->ctx = NULL;
-	mmap(map->base, map->len, PROT_READ | PROT_WRITE,
-	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+	/* Over a mapping that is there, so it cannot fail for want of address space. */
+	if (mmap(map->base, map->len, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1,
+		 0) == MAP_FAILED)
+		abort();
 	map->ctx->n_maps--;
 	map->ctx->mapped_bytes -= map->len;
 	map->ctx = NULL;
