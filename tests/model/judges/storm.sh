@@ -18,6 +18,7 @@ seed=${TEST_SEED:-$RANDOM}
 RANDOM=$seed
 echo "seed $seed"
 seconds=${STORM_SECONDS:-240}
+trap 'model_said; echo "  testpmd said:"; tail -n 20 "$tp_log"' EXIT
 hostile=$top/tests/model/test/lib/hostile.py
 # Frames are lost when a link is down: no window to wait for them.
 wire="gen:start=auto,count=0,window=0,rate=100000,check=same,flows=256,len=60,len_max=1514"
