@@ -4,6 +4,8 @@
 export ASAN_OPTIONS=abort_on_error=0:detect_leaks=1
 export UBSAN_OPTIONS=print_stacktrace=1
 
+# A test is a sequence of turns between program, kernel and model: slow where they wait for a core.
+timeout=400
 on_card=$top/tests/datapath/on_card.sh
 mapfile -t dp_programs < <(cd "$top/tests/datapath" && basename -s .c -- test_dp_*.c)
 
@@ -25,3 +27,4 @@ for kind in gcc clang gcc-asan; do
 		run_script "datapath/$kind/$script" "$top/tests/datapath/$script.sh"
 	done
 done
+unset timeout

@@ -73,45 +73,51 @@ static bool queue_number(struct sender *s, uint32_t len, uint32_t number)
 	return queue(s, &f);
 }
 
+/* So many at once: a turn of program, model and kernel takes long on a machine that is busy. */
+enum { BATCH = 40 };
+
 static void every_length(void **state)
 {
+	uint32_t first = 70, len;
 	struct sender s;
 
 	(void)state;
 	sender_open(&s, 256);
-	for (uint32_t len = 70; len <= 1514; len++) {
-		assert_true(queue_number(&s, len, len));
+	while (first <= 9014) {
+		for (len = first; len <= 9014 && len < first + BATCH; len++) {
+			assert_true(queue_number(&s, len, len));
+			if (len % 3 == 0)
+				m5_tx_ring(s.r.tx);
+		}
 		m5_tx_ring(s.r.tx);
-		expect(len, len);
-		m5_tx_reap(s.r.tx);
-	}
-	for (uint32_t len = 1515; len <= 9014; len += 97) {
-		assert_true(queue_number(&s, len, len));
-		m5_tx_ring(s.r.tx);
-		expect(len, len);
-		m5_tx_reap(s.r.tx);
+		for (uint32_t i = first; i < len; i++)
+			expect(i, i);
+		rig_sent(s.r.tx);
+		first = len < 1515 ? len : len + 300; /* all of the usual ones */
 	}
 	sender_close(&s);
 }
 
-/* Bursts of any size, over the end of the ring and of its 16-bit index: each packet is a block
- * of its own or one of many in an entry. */
+/* Bursts of any size, over the end of the ring and of its 16-bit index: each packet is a block of
+ * its own, or one of many in an entry. */
 static void bursts_past_64k_blocks(void **state)
 {
-	uint32_t number = 0, blocks = 0, lens[64];
+	uint32_t number = 0, blocks = 0, lens[128];
 	struct sender s;
 
 	(void)state;
-	sender_open(&s, 64);
+	sender_open(&s, 128);
 	while (blocks < 65536 + 1000) {
-		uint32_t n = 1 + test_below(test_below(2) ? 3 : 64), queued = 0;
+		uint32_t one_by_one = test_below(4), queued = 0;
 		uint16_t before = s.r.tx->next;
 
-		while (queued < n) {
-			lens[queued] = 70 + test_below(200);
+		while (queued < 128) {
+			lens[queued] = 70 + test_below(100);
 			if (!queue_number(&s, lens[queued], number + queued))
 				break;
 			queued++;
+			if (one_by_one || !test_below(9))
+				m5_tx_ring(s.r.tx);
 		}
 		m5_tx_ring(s.r.tx);
 		blocks += (uint16_t)(s.r.tx->next - before);

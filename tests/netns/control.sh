@@ -10,6 +10,9 @@
 . "$(dirname "$0")/lib.sh"
 
 routes=100000
+limit=32768 # KiB; the replies of a million requests are more than that many
+# Sanitizers take their time, and keep for a while what is freed.
+[ -z "$asan" ] || routes=20000 limit=400000
 
 clients() # KIND
 {
@@ -43,7 +46,7 @@ answers() { check "$1: the daemon answers" fwdctl status; }
 
 route_lines()
 {
-	awk -v n=$routes -v mac=$b_mac 'BEGIN { for (i = 0; i < n; i++)
+	awk -v n="$routes" -v mac=$b_mac 'BEGIN { for (i = 0; i < n; i++)
 		printf "route add 100.%d.%d.%d/32 %s dev eth1\n", i / 65536, i / 256 % 256, i % 256, mac }'
 }
 
@@ -63,7 +66,7 @@ stream_start s a b 10.0.2.2 500
 
 # ---- many routes, in and out ----
 route_lines >"$TMPDIR/routes"
-ms=$(milliseconds fwdctl -T 60 -b "$TMPDIR/routes")
+ms=$(milliseconds fwdctl -b "$TMPDIR/routes")
 check "$routes routes in one batch" [ "${ms#*failed}" = "$ms" ]
 report "$routes routes loaded by -b in $ms ms"
 dump() { fwdctl -j route show >"$TMPDIR/json"; }
@@ -98,7 +101,7 @@ send_away
 
 keep_clients flood
 answers 'one that never reads'
-within 'memory that disturbing clients cost, KiB' $(($(memory_kb) - memory)) -100000 32768
+within 'memory that disturbing clients cost, KiB' $(($(memory_kb) - memory)) -100000 $limit
 send_away
 wait_for 10 'descriptors of the dead are closed' no_more_descriptors_than "$before"
 

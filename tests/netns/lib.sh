@@ -86,7 +86,8 @@ config()
 	} >"$conf"
 }
 
-fwdctl() { "$FWD_BIN/control/mlx5fwdctl" -S "$socket" "$@"; }
+# Patient: machines that run tests are slow.
+fwdctl() { "$FWD_BIN/control/mlx5fwdctl" -S "$socket" -T 60 "$@"; }
 
 router_answers()
 {

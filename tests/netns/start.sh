@@ -19,7 +19,8 @@ fails() # WHAT EXPECTED-REGEX COMMAND-BEFORE-THE-DAEMON...
 	local what=$1 expected=$2 status
 
 	shift 2
-	"$MODEL_BIN/cxrun" -d "$cx_dir" --netns r -- "$@" "$daemon" -c "$conf" >"$TMPDIR/out" 2>"$said" &
+	"$MODEL_BIN/cxrun" -d "$cx_dir" ${asan:+--preload "$asan"} --netns r -- \
+		"$@" "$daemon" -c "$conf" >"$TMPDIR/out" 2>"$said" &
 	wait_or_kill $!
 	status=$?
 	grep -vE '^mlx5fwd: (info|warning|debug):' "$said" >"$TMPDIR/errors"
@@ -123,7 +124,8 @@ punts() # WAY LOG-REGEX COMMAND...
 
 	shift 2
 	: >"$fwd_log"
-	"$MODEL_BIN/cxrun" -d "$cx_dir" --netns r -- "$@" "$daemon" -c "$conf" >>"$fwd_log" 2>&1 &
+	"$MODEL_BIN/cxrun" -d "$cx_dir" ${asan:+--preload "$asan"} --netns r -- \
+		"$@" "$daemon" -c "$conf" >>"$fwd_log" 2>&1 &
 	fwd_pid=$!
 	wait_for 30 "without $way: forwards" router_answers
 	equal "without $way: said once" "$(grep -cE "$log" "$fwd_log")" 1
@@ -159,7 +161,7 @@ for port in eth0 eth1; do
 	for ((k = 1; ; k++)); do
 		refusals=$(count_of $port cmd_refusals)
 		ctl fault $port cmd nth=$k status=8 syndrome=0x123456
-		fails "$port: command $k" 'mlx5_[01]' >"$TMPDIR/step" 2>&1
+		(fails "$port: command $k" 'mlx5_[01]') >"$TMPDIR/step" 2>&1
 		[ "$(count_of $port cmd_refusals)" -gt "$refusals" ] || break
 		if grep -q 'status 99' "$TMPDIR/step"; then
 			tolerated=$((tolerated + 1))
