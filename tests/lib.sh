@@ -34,6 +34,13 @@ die()
 	exit 1
 }
 
+# A script goes on after a command that fails, but not silently after one that is not there.
+command_not_found_handle()
+{
+	fail "there is no command $1" >&2
+	return 127
+}
+
 skip()
 {
 	printf 'skipped: %s\n' "$1"

@@ -163,6 +163,32 @@ conserved() # [PORT...]
 	done
 }
 
+stream_start()
+{
+	local file=$TMPDIR/stream.$1 from=$2 to=$3
+
+	rm -f "$file".*
+	ip netns exec "$to" python3 "$top/tests/netns/stream.py" receive "$4" 5000 "$file" &
+	wait_for 10 "stream $1: receiver listens" [ -e "$file.ready" ]
+	ip netns exec "$from" python3 "$top/tests/netns/stream.py" send "$4" 5000 "$5" "$file" &
+}
+
+stream_stop()
+{
+	local file=$TMPDIR/stream.$1 sent came different
+
+	touch "$file.stop"
+	wait_for 20 "stream $1: receiver is done" [ -e "$file.got" ]
+	sent=$(cat "$file.sent")
+	read -r came different <"$file.got"
+	if [ $# = 2 ]; then
+		equal "$2: of $sent packets lost" $((sent - different)) 0
+	else
+		within "$2: of $sent packets lost" $((sent - different)) 0 "$3"
+	fi
+	equal "$2: packets that came twice" $((came - different)) 0
+}
+
 router_said()
 {
 	model_said
