@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "../daemon/version.h"
+#include "../lib/ctl/version.h"
 
 static void add_client_version(struct row *row)
 {

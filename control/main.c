@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../daemon/version.h"
+#include "../lib/ctl/version.h"
 #include "../lib/base/number.h"
 #include "../lib/ctl/proto.h"
 #include "batch.h"

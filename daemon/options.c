@@ -5,8 +5,8 @@
 #include <getopt.h>
 #include <stdio.h>
 
+#include "../lib/ctl/version.h"
 #include "config.h"
-#include "version.h"
 
 static void usage(FILE *to)
 {

@@ -5,12 +5,12 @@
 
 #include "../lib/base/time.h"
 #include "../lib/ctl/proto.h"
+#include "../lib/ctl/version.h"
 #include "../lib/m5/rx_hot.h"
 #include "../lib/m5/tx_hot.h"
 #include "mac.h"
 #include "requests.h"
 #include "router.h"
-#include "version.h"
 
 /* ---- sums over workers ---- */
 

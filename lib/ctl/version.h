@@ -1,4 +1,4 @@
-/* daemon/version.h - set by the build */
+/* ctl/version.h - of daemon and tool, set by the build */
 #pragma once
 
 #ifndef MLX5FWD_VERSION
