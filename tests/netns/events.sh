@@ -3,6 +3,7 @@
 # queues in error, a device that dies
 #
 #     a ---- eth0 [mlx5fwd] eth1 ---- b
+# long
 # timeout: 240
 . "$(dirname "$0")/lib.sh"
 

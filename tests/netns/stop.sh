@@ -6,6 +6,7 @@
 # 400 packets a second each way. The kernel forwards before and after; between the first rule
 # and the first route the daemon punts, within its policers; what it received when the signal
 # came leaves before it goes.
+# long
 # timeout: 180
 . "$(dirname "$0")/lib.sh"
 
