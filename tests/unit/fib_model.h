@@ -7,7 +7,6 @@
 
 #include "../test.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

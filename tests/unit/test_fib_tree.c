@@ -6,7 +6,6 @@
 
 #include "../test.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "../../lib/fib/tree.h"
