@@ -73,24 +73,20 @@ int nl_fd(const struct mnl_socket *nl)
 
 /* ---- messages ---- */
 
-struct call {
-	nl_fn fn;
-	void *arg;
-};
-
-static int on_message(const struct nlmsghdr *msg, void *data)
-{
-	const struct call *call = data;
-
-	call->fn(call->arg, msg);
-	return MNL_CB_OK;
-}
-
+/* mnl_cb_run(3) of libmnl before 1.0.5 takes a length over 2 GiB for a good one. */
 void nl_feed(const void *bytes, size_t n, nl_fn fn, void *arg)
 {
-	struct call call = { fn, arg };
+	const struct nlmsghdr *msg = bytes;
 
-	mnl_cb_run(bytes, n, 0, 0, on_message, &call);
+	while (n >= sizeof(*msg) && msg->nlmsg_len >= sizeof(*msg) &&
+	       msg->nlmsg_len <= n) {
+		size_t step = MNL_ALIGN((size_t)msg->nlmsg_len);
+
+		if (msg->nlmsg_type >= NLMSG_MIN_TYPE)
+			fn(arg, msg);
+		n -= step < n ? step : n;
+		msg = (const void *)((const uint8_t *)msg + step);
+	}
 }
 
 int nl_events(struct mnl_socket *nl, nl_fn fn, void *arg)
@@ -106,6 +102,19 @@ int nl_events(struct mnl_socket *nl, nl_fn fn, void *arg)
 			return errno == EAGAIN ? 0 : err_errno();
 		nl_feed(buffer, (size_t)n, fn, arg);
 	}
+}
+
+struct call {
+	nl_fn fn;
+	void *arg;
+};
+
+static int on_message(const struct nlmsghdr *msg, void *data)
+{
+	const struct call *call = data;
+
+	call->fn(call->arg, msg);
+	return MNL_CB_OK;
 }
 
 static int send_request(struct mnl_socket *nl, uint16_t type)

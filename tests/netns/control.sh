@@ -46,8 +46,11 @@ answers() { check "$1: the daemon answers" fwdctl status; }
 
 route_lines()
 {
-	awk -v n="$routes" -v mac=$b_mac 'BEGIN { for (i = 0; i < n; i++)
-		printf "route add 100.%d.%d.%d/32 %s dev eth1\n", i / 65536, i / 256 % 256, i % 256, mac }'
+	awk -v n="$routes" -v mac=$b_mac 'BEGIN {
+		for (i = 0; i < n; i++)
+			printf "route add 100.%d.%d.%d/32 %s dev eth1\n",
+				i / 65536, i / 256 % 256, i % 256, mac
+	}'
 }
 
 milliseconds() # COMMAND...

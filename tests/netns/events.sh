@@ -27,7 +27,8 @@ dropped_for() { fwdctl -s drop show "$1" | pair "$2"; }
 # The source MAC address of what b gets from the router.
 seen_by_b()
 {
-	in_b timeout 20 tcpdump -c 1 -ne -i b0 'icmp and dst 10.0.2.2' 2>"$TMPDIR/tcpdump" | awk '{ print $2 }' >"$TMPDIR/seen" &
+	in_b timeout 20 tcpdump -c 1 -ne -i b0 'icmp and dst 10.0.2.2' 2>"$TMPDIR/tcpdump" | awk \
+		'{ print $2 }' >"$TMPDIR/seen" &
 	local dump=$!
 
 	wait_for 10 'tcpdump listens' grep -q 'listening on' "$TMPDIR/tcpdump"
@@ -92,7 +93,8 @@ ip -n r link set eth1 mtu 1300
 wait_for 10 'eth1 has the new MTU' port_says eth1 'mtu 1300'
 before=$(fwdctl drop show eth0 | pair mtu)
 in_a ping -q -c 3 -i 0.01 -W 1 -M 'do' -s 1300 10.0.2.2 >"$TMPDIR/ping"
-check 'too long for eth1: the kernel says so' grep -q 'errors\|Frag\|100% packet loss' "$TMPDIR/ping"
+check 'too long for eth1: the kernel says so' grep -q 'errors\|Frag\|100% packet loss' \
+	"$TMPDIR/ping"
 at_least 'and was asked to' $(($(fwdctl drop show eth0 | pair mtu) - ${before:-0})) 1
 forwards 'what fits'
 ip -n r link set eth1 mtu 1500

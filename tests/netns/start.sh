@@ -41,7 +41,8 @@ wait_or_kill() # PID
 	local end=$((${EPOCHREALTIME/./} + 20000000))
 
 	while kill -0 "$1" 2>/dev/null && [ "${EPOCHREALTIME/./}" -lt $end ]; do
-		if [ -S "$socket" ] && [ "$(fwdctl status 2>/dev/null | value_of state)" = forwarding ]; then
+		if [ -S "$socket" ] && [ "$(fwdctl status 2>/dev/null | value_of state)" = \
+			forwarding ]; then
 			ctl fault eth0 clear
 			ctl fault eth1 clear
 			pkill -TERM -x mlx5fwd
@@ -81,7 +82,8 @@ says 'no file' 1 '' '^mlx5fwd: /nowhere: No such file or directory$' -c /nowhere
 says 'no file, --check' 1 '' '^mlx5fwd: /nowhere: No such file or directory$' --check -c /nowhere
 says 'the example' 0 '' '' --check -c "$top/etc/mlx5fwd.conf"
 printf '[daemon]\nworkers = 0\n[port eth0]\n' >"$conf"
-says 'a bad value' 1 '' "^mlx5fwd: $conf:2: workers = 0: must be 1 to 64 \(threads\)$" --check --config "$conf"
+says 'a bad value' 1 '' "^mlx5fwd: $conf:2: workers = 0: must be 1 to 64 \(threads\)$" --check \
+	--config "$conf"
 says 'a bad value, without --check' 1 '' "^mlx5fwd: $conf:2: workers = 0: must be" -c "$conf"
 
 # ---- steps that fail without the device's doing ----
@@ -98,13 +100,17 @@ config 'cpus = 1023'
 fails 'no such CPU' 'cpus: CPU 1023: this process may not use it'
 config "control_socket = /nowhere/s" >/dev/null
 printf '[daemon]\ncontrol_socket = /nowhere/s\n[port eth0]\n[port eth1]\n' >"$conf"
-fails 'no folder for the socket' 'control socket /nowhere/s: No such file or directory; make its folder'
+fails 'no folder for the socket' \
+	'control socket /nowhere/s: No such file or directory; make its folder'
 printf '[daemon]\ncontrol_socket = /proc/version\n[port eth0]\n[port eth1]\n' >"$conf"
 fails 'a file in its place' 'control socket /proc/version: something else has this name'
 check 'which stays' [ -e /proc/version ]
 printf '[daemon]\ncontrol_socket = %s/busy\n[port eth0]\n[port eth1]\n' "$TMPDIR" >"$conf"
 python3 -c 'import socket, sys, time
-s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(1); time.sleep(100)' "$TMPDIR/busy" &
+s = socket.socket(socket.AF_UNIX)
+s.bind(sys.argv[1])
+s.listen(1)
+time.sleep(100)' "$TMPDIR/busy" &
 busy=$!
 wait_for 5 'somebody listens' [ -S "$TMPDIR/busy" ]
 fails 'a daemon in its place' "control socket $TMPDIR/busy: another daemon listens there"
@@ -112,7 +118,10 @@ check 'which keeps its socket' [ -S "$TMPDIR/busy" ]
 kill $busy
 config
 python3 -c 'import socket, time
-s = socket.socket(socket.AF_UNIX); s.bind("\0mlx5fwd/port/eth1"); s.listen(1); print("here", flush=True)
+s = socket.socket(socket.AF_UNIX)
+s.bind("\0mlx5fwd/port/eth1")
+s.listen(1)
+print("here", flush=True)
 time.sleep(100)' >"$TMPDIR/claim" &
 wait_for 5 'nobody in this namespace' [ -s "$TMPDIR/claim" ]
 kill $!
@@ -136,7 +145,9 @@ punts() # WAY LOG-REGEX COMMAND...
 # The model's card sends TTL 1 to the kernel by a rule, so what has no route is punted here.
 drop='setpriv --bounding-set -bpf,-sys_admin,-perfmon'
 # shellcheck disable=SC2086 # words
-punts CAP_BPF 'not permitted; CAP_BPF and CAP_NET_ADMIN are needed \(EPERM\); a TAP device of each port takes punts instead' $drop
+punts CAP_BPF \
+	'CAP_BPF and CAP_NET_ADMIN are needed \(EPERM\); a TAP device of each port takes' \
+	$drop
 check 'the kernel answers for it' grep -q 'Net.* Unreachable' "$TMPDIR/ping"
 equal 'by TAP' "$(fwdctl -s -s port show eth0 | pair punt_failed)" 0
 at_least 'punts delivered' "$(fwdctl -s -s port show eth0 | pair punt_delivered)" 5
@@ -146,7 +157,9 @@ wait "$fwd_pid"
 equal 'exit status' $? 0
 equal 'the TAPs are gone' "$(ip -n r -o link show | grep -c ': mlx5fwd[01]: ')" 0
 # shellcheck disable=SC2086 # words
-punts 'CAP_BPF and CAP_NET_ADMIN' 'port eth0: TAP device for the kernel: .* \(EPERM\); its punts are counted as failed' $drop,-net_admin
+punts 'CAP_BPF and CAP_NET_ADMIN' \
+	'port eth0: TAP device for the kernel: .* \(EPERM\); its punts are counted as failed' \
+	$drop,-net_admin
 check 'nobody answers' grep -q '100% packet loss' "$TMPDIR/ping"
 equal 'punts failed' "$(fwdctl -s -s port show eth0 | pair punt_failed)" 5
 kill -TERM "$fwd_pid"
@@ -178,13 +191,16 @@ done
 # ---- and after all that it starts, and tells systemd ----
 export NOTIFY_SOCKET=$TMPDIR/notify
 python3 -c 'import socket, sys
-s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.bind(sys.argv[1])
-while True: print(s.recv(1000).decode().replace("\n", " "), flush=True)' "$NOTIFY_SOCKET" >"$TMPDIR/told" &
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(sys.argv[1])
+while True:
+    print(s.recv(1000).decode().replace("\n", " "), flush=True)' "$NOTIFY_SOCKET" >"$TMPDIR/told" &
 wait_for 5 'systemd listens' [ -S "$NOTIFY_SOCKET" ]
 told() { [ "$(wc -l <"$TMPDIR/told")" = "$1" ]; }
 router_start
 wait_for 5 'systemd was told something' told 1
-equal 'READY when it forwards' "$(cat "$TMPDIR/told")" 'READY=1 STATUS=forwarding on 2 ports with 1 workers'
+equal 'READY when it forwards' "$(cat "$TMPDIR/told")" \
+	'READY=1 STATUS=forwarding on 2 ports with 1 workers'
 router_stop
 wait_for 5 'systemd was told something' told 2
 equal 'then STOPPING' "$(sed 1d "$TMPDIR/told")" 'STOPPING=1 STATUS=draining'

@@ -10,6 +10,7 @@
 # timeout: 180
 . "$(dirname "$0")/lib.sh"
 
+both() { echo "$(port_count eth0 "$1") + $(port_count eth1 "$1")"; }
 daemon_pid() { pgrep -x mlx5fwd; }
 given_more_than() { [ "$(count_of eth0 netdev_given)" -gt "$1" ]; }
 received_more_than() { [ "$(port_count eth0 received)" -gt "$1" ]; }
@@ -25,15 +26,15 @@ for signal in TERM INT TERM INT TERM; do
 	router_start
 	routes_add
 	wait_for 10 'traffic goes by the daemon' received_more_than 200
-	conserved_now=$(($(port_count eth0 dropped) + $(port_count eth1 dropped)))
-	equal "SIG$signal: dropped until then" $conserved_now 0
+	equal "SIG$signal: dropped until then" $(($(both dropped))) 0
 	equal "SIG$signal: punts not delivered" \
-		$(($(port_count eth0 punted) - $(port_count eth0 punt_delivered) - $(port_count eth0 punt_policed))) 0
+		$(($(both punted) - ($(both punt_delivered)) - ($(both punt_policed)))) 0
 	kill -"$signal" "$(daemon_pid)"
 	wait "$fwd_pid"
 	equal "SIG$signal: exit status" $? 0
 	check "SIG$signal: said so" grep -q "notice: SIG$signal: stopping" "$fwd_log"
-	wait_for 10 'traffic goes by the kernel' given_more_than $(($(count_of eth0 netdev_given) + 100))
+	wait_for 10 'traffic goes by the kernel' given_more_than \
+		$(($(count_of eth0 netdev_given) + 100))
 done
 
 stream_stop there 'a to b'

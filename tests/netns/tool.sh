@@ -26,6 +26,14 @@ refused() # STATUS COMPLAINT ARGS...
 	equal "$*: prints" "$out" ''
 }
 
+not_added() # COMPLAINT ARGS...
+{
+	local complaint=$1
+
+	shift
+	refused 2 "route add: $complaint" route add "$@"
+}
+
 done_silently() # ARGS...
 {
 	try "$@"
@@ -112,7 +120,7 @@ if sys.argv[2]: c.sendall(sys.argv[2].encode() + b"\n")' "$socket" "$answer" &
 	rm -f "$socket"
 	equal "answer '$answer': status" $rc 3
 	check "answer '$answer': said so" grep -qE \
-		'the daemon.s answer makes no sense: .* \(EPROTO\)|the daemon ended the connection \(ECONNRESET\)' \
+		'answer makes no sense: .* \(EPROTO\)|ended the connection \(ECONNRESET\)' \
 		"$TMPDIR/said"
 done
 
@@ -145,12 +153,14 @@ for option in -br --brief -d -ts -x --jsn -jp --; do
 done
 refused 1 "-T: its value is missing (EINVAL); $see_help" -T
 for value in 0 x -1 86401 '' 5s; do
-	refused 1 "--timeout $value: must be 1 to 86400 (seconds) (EINVAL); $see_help" -T "$value" status
+	refused 1 "--timeout $value: must be 1 to 86400 (seconds) (EINVAL); $see_help" -T "$value" \
+		status
 done
 refused 1 "--force: only with --batch (EINVAL); $see_help" --force status
 refused 1 "a batch takes its commands from the file (EINVAL); $see_help" -b /dev/null status
 try -j frob
-equal 'usage error as JSON' "$rc $(json 'j["error"]["code"], j["error"]["message"], j["error"]["hint"]')" \
+equal 'usage error as JSON' \
+	"$rc $(json 'j["error"]["code"], j["error"]["message"], j["error"]["hint"]')" \
 	"1 ('EINVAL', 'frob: unknown', '\"mlx5fwdctl help\" lists all')"
 check 'and as a sentence' grep -q 'mlx5fwdctl: frob: unknown (EINVAL)' "$TMPDIR/said"
 
@@ -169,7 +179,8 @@ done_silently ro a 10.1.0.0/16 $b_mac dev eth1 metric 5
 done_silently route add default blackhole
 done_silently route add ::/0 unreachable
 done_silently route add 2001:db8::/32 $b_mac dev eth1
-refused 2 'route add 10/8: exists already (EEXIST); use "route replace"' route add 10/8 $b_mac dev eth1
+refused 2 'route add 10/8: exists already (EEXIST); use "route replace"' \
+	route add 10/8 $b_mac dev eth1
 done_silently route replace 10.0.0.0/8 7c:c2:55:be:f3:c7 dev eth0
 prints 'blackhole 0.0.0.0/0 proto static
 10.0.0.0/8 lladdr 7c:c2:55:be:f3:c7 dev eth0 proto static
@@ -183,21 +194,26 @@ prints '' route show 10/9
 prints "$(shown | sed -n 2,3p)" route show root 10/8
 prints "$(shown | sed -n 1,3p)" route show match 10.1.1.1
 refused 2 "route show: inside: must be exact, root or match (EINVAL)" route show inside 10/8
-prints '10.2.2.2 lladdr 7c:c2:55:be:f3:c7 dev eth0 by 10.0.0.0/8 proto static verdict forward' route get 10.2.2.2
-prints 'unreachable 2001:db9::1 by ::/0 proto static verdict punt reason unreachable' route get 2001:db9::1
+prints '10.2.2.2 lladdr 7c:c2:55:be:f3:c7 dev eth0 by 10.0.0.0/8 proto static verdict forward' \
+	route get 10.2.2.2
+prints 'unreachable 2001:db9::1 by ::/0 proto static verdict punt reason unreachable' route get \
+	2001:db9::1
 prints '10.0.2.1 verdict punt reason local' route get 10.0.2.1
 
-refused 2 'route add: dev: which port? There are: eth0, eth1 (EINVAL)' route add 11/8 $b_mac
-refused 2 'route add: dev eth9: not a port of this router; there are: eth0, eth1 (ENODEV)' route add 11/8 $b_mac dev eth9
-refused 2 'route add: 10.0.0.1/8: bits are set past the prefix length, did you mean 10.0.0.0/8? (EINVAL)' route add 10.0.0.1/8 $b_mac dev eth0
-refused 2 'route add: 10/33: prefix length must be 0 to 32 (EINVAL)' route add 10/33 blackhole
-refused 2 'route add: ::/129: prefix length must be 0 to 128 (EINVAL)' route add ::/129 blackhole
-refused 2 'route add: 10/-1: prefix length must be 0 to 32 (EINVAL)' route add 10/-1 blackhole
-refused 2 'route add: 10/08x: prefix length must be 0 to 32 (EINVAL)' route add 10/08x blackhole
-refused 2 'route add: 01:00:5e:00:00:01: a multicast address is no gateway (EINVAL)' route add 11/8 01:00:5e:00:00:01 dev eth0
-refused 2 'route add: 00:00:00:00:00:00: no gateway has this address (EINVAL)' route add 11/8 00:00:00:00:00:00 dev eth0
-refused 2 "route add: $eth0_mac: is port eth0's own address (EINVAL)" route add 11/8 $eth0_mac dev eth0
-refused 2 'route add: 7c:c2:55:be:f3: not a MAC address, nor blackhole, unreachable or prohibit (EINVAL)' route add 11/8 7c:c2:55:be:f3 dev eth0
+not_added 'dev: which port? There are: eth0, eth1 (EINVAL)' 11/8 $b_mac
+not_added 'dev eth9: not a port of this router; there are: eth0, eth1 (ENODEV)' 11/8 $b_mac dev eth9
+not_added '10.0.0.1/8: bits are set past the prefix length, did you mean 10.0.0.0/8? (EINVAL)' \
+	10.0.0.1/8 $b_mac dev eth0
+not_added '10/33: prefix length must be 0 to 32 (EINVAL)' 10/33 blackhole
+not_added '::/129: prefix length must be 0 to 128 (EINVAL)' ::/129 blackhole
+not_added '10/-1: prefix length must be 0 to 32 (EINVAL)' 10/-1 blackhole
+not_added '10/08x: prefix length must be 0 to 32 (EINVAL)' 10/08x blackhole
+not_added '01:00:5e:00:00:01: a multicast address is no gateway (EINVAL)' \
+	11/8 01:00:5e:00:00:01 dev eth0
+not_added '00:00:00:00:00:00: no gateway has this address (EINVAL)' 11/8 00:00:00:00:00:00 dev eth0
+not_added "$eth0_mac: is port eth0's own address (EINVAL)" 11/8 $eth0_mac dev eth0
+not_added '7c:c2:55:be:f3: not a MAC address, nor blackhole, unreachable or prohibit (EINVAL)' \
+	11/8 7c:c2:55:be:f3 dev eth0
 refused 2 'route del 11/8: there is no such static route (ESRCH)' route del 11/8
 done_silently route del 11/8 --missing-ok
 done_silently route del 10.1/16
@@ -209,7 +225,8 @@ check 'and it was not sent' [ -n "$(shown 10/8)" ]
 refused 1 'a request has at most 4096 bytes (E2BIG)' route get "$(printf '%04096d' 0)"
 
 # ---- JSON on every command ----
-for words in 'route show' 'port show' 'worker show' 'drop show' status version 'route get 10.1.1.1'; do
+for words in 'route show' 'port show' 'worker show' 'drop show' status version \
+	'route get 10.1.1.1'; do
 	for option in -j -p; do
 		# shellcheck disable=SC2086 # words
 		try $option $words
@@ -218,23 +235,27 @@ for words in 'route show' 'port show' 'worker show' 'drop show' status version '
 			"0 (1, 'list', {'dict'})"
 	done
 done
+rest="'protocol': 'static', 'metric': 0, 'flags': []}"
 try -j route show
 equal 'keys of a route' "$(json 'j[1]')" \
-	"{'dst': '10.0.0.0/8', 'lladdr': '7c:c2:55:be:f3:c7', 'dev': 'eth0', 'protocol': 'static', 'metric': 0, 'flags': []}"
+	"{'dst': '10.0.0.0/8', 'lladdr': '7c:c2:55:be:f3:c7', 'dev': 'eth0', $rest"
 equal 'keys of a blackhole' "$(json 'j[0]')" \
-	"{'dst': '0.0.0.0/0', 'type': 'blackhole', 'protocol': 'static', 'metric': 0, 'flags': []}"
+	"{'dst': '0.0.0.0/0', 'type': 'blackhole', $rest"
 try -j route show 10/9
 equal 'an empty list' "$out" '[]'
 try -j port show
 equal 'no key of a port changes its type' \
-	"$(json 'len({tuple((k, type(v).__name__) for k, v in r.items()) for r in j}), [r["port"] for r in j]')" \
-	"(1, ['eth0', 'eth1'])"
+	"$(json 'len({tuple((k, type(v).__name__) for k, v in r.items()) for r in j})')" 1
+equal 'ports' "$(json '[r["port"] for r in j]')" "['eth0', 'eth1']"
 try -j drop show eth0
-check 'every reason is there, zero or not' [ "$(json 'len(j[0]["dropped"]) + len(j[0]["punted"])')" -gt 20 ]
+check 'every reason is there, zero or not' [ \
+	"$(json 'len(j[0]["dropped"]) + len(j[0]["punted"])')" -gt 20 ]
+hint="'hint': 'use \"route replace\"'"
 try -j route add 10/8 blackhole
 equal 'an error as JSON' "$rc $(json 'j')" \
-	"2 {'error': {'code': 'EEXIST', 'message': 'route add 10/8: exists already', 'hint': 'use \"route replace\"'}}"
-equal 'and as a sentence' "$said" 'mlx5fwdctl: route add 10/8: exists already (EEXIST); use "route replace"'
+	"2 {'error': {'code': 'EEXIST', 'message': 'route add 10/8: exists already', $hint}}"
+equal 'and as a sentence' "$said" \
+	'mlx5fwdctl: route add 10/8: exists already (EEXIST); use "route replace"'
 try -j route del 10/99
 equal 'an error instead of an array' "$rc $(json 'len(a), list(j)')" "2 (1, ['error'])"
 try -j route replace 10/8 $b_mac dev eth1
@@ -249,6 +270,7 @@ check 'drop show -s: zeroes too' [ "$(fwdctl -s drop show eth0 | wc -l)" -gt 20 
 equal 'worker show -s: lines' "$(fwdctl -s worker show | wc -l)" 2
 
 # ---- batches ----
+exists='route add 20.0.0.0/8: exists already (EEXIST); use "route replace"'
 batch 0 "# a comment, in any language: ä
 
 route add 20.0.0.0/8 $a_mac dev eth0
@@ -260,11 +282,12 @@ batch 2 "route add 30.0.0.0/8 blackhole
 route add 20.0.0.0/8 blackhole
 route add 20.1.0.0/16 blackhole"
 equal 'the first error, with its line' "$said" \
-	"mlx5fwdctl: $TMPDIR/lines:2: route add 20.0.0.0/8: exists already (EEXIST); use \"route replace\""
+	"mlx5fwdctl: $TMPDIR/lines:2: $exists"
 equal 'nothing of it was done' "$(shown 30/8)" ''
 batch 1 "route add 30.0.0.0/8 blackhole
 route frob"
-equal 'a line that is no command' "$said" "mlx5fwdctl: $TMPDIR/lines:2: route frob: unknown (EINVAL)"
+equal 'a line that is no command' "$said" \
+	"mlx5fwdctl: $TMPDIR/lines:2: route frob: unknown (EINVAL)"
 batch 1 'route show'
 equal 'a line that changes nothing' "$said" \
 	"mlx5fwdctl: $TMPDIR/lines:1: a batch holds changes only (EINVAL)"
@@ -278,13 +301,14 @@ frob
 route del 99/8
 route add 31.0.0.0/8 blackhole" --force
 equal 'every error, in order' "$said" \
-	"mlx5fwdctl: $TMPDIR/lines:2: route add 20.0.0.0/8: exists already (EEXIST); use \"route replace\"
+	"mlx5fwdctl: $TMPDIR/lines:2: $exists
 mlx5fwdctl: $TMPDIR/lines:3: frob: unknown (EINVAL)
 mlx5fwdctl: $TMPDIR/lines:4: route del 99/8: there is no such static route (ESRCH)"
 equal 'the rest of it was done' "$(shown | grep -cE '^blackhole 3[01]\.')" 2
 batch 0 'route del 30/8' --force
 batch 2 'route add 20/8 blackhole' -j
-equal 'an error of a batch as JSON' "$(json 'j["error"]["code"], j["error"]["line"]')" "('EEXIST', 1)"
+equal 'an error of a batch as JSON' "$(json 'j["error"]["code"], j["error"]["line"]')" \
+	"('EEXIST', 1)"
 refused 1 '/nowhere: No such file or directory (ENOENT)' -b /nowhere
 refused 1 "$TMPDIR: Is a directory (EISDIR)" -b "$TMPDIR"
 check 'from standard input' fwdctl -b - <<<'route add 40/8 blackhole'
@@ -295,7 +319,8 @@ equal 'a zero byte in a line' "$rc $(shown 41/8)" '1 '
 
 # ---- who may ----
 cp "$tool" "$TMPDIR/tool"
-setpriv --reuid 65534 --regid 65534 --clear-groups "$TMPDIR/tool" -S "$socket" status 2>"$TMPDIR/said"
+setpriv --reuid 65534 --regid 65534 --clear-groups \
+	"$TMPDIR/tool" -S "$socket" status 2>"$TMPDIR/said"
 equal 'nobody may not even look' "$? $(cat "$TMPDIR/said")" \
 	"3 mlx5fwdctl: $socket: not permitted (EACCES); be root or in the control group"
 

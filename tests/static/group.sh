@@ -8,6 +8,8 @@ fi
 run_check static/shell "$static/shell.sh"
 run_check static/paths "$static/paths.sh"
 run_check static/includes "$static/includes.sh"
+run_check static/include_direction "$static/include_direction.sh"
+run_check static/include_bites "$static/include_bites.sh"
 run_check static/prm_agree "$static/prm_agree.sh"
 
 # Not clean yet, so not part of every run: what these say is to be mended, then they move up.

@@ -1,10 +1,11 @@
 # shellcheck shell=bash
-# tests/unit - the libraries, a file at a time; sourced by tests/run
+# tests/unit - the libraries, a file at a time, and tests/fuzz replayed; sourced by tests/run
 # shellcheck disable=SC2154 # top and BUILD_DIR are set by tests/run
 export ASAN_OPTIONS=abort_on_error=0:detect_leaks=1
 export UBSAN_OPTIONS=print_stacktrace=1
 
 mapfile -t unit < <(cd "$top/tests/unit" && basename -s .c -- test_*.c)
+mapfile -t fuzz < <(cd "$top/tests/fuzz" && basename -s .c -- fuzz_*.c)
 for kind in gcc-asan clang; do
 	case $kind in
 	gcc-asan) build $kind -DSANITIZE=address,undefined || continue ;;
@@ -12,5 +13,8 @@ for kind in gcc-asan clang; do
 	esac
 	for program in "${unit[@]}"; do
 		run_program "unit/$kind/$program" "$BUILD_DIR/$kind/tests/unit/$program"
+	done
+	for program in "${fuzz[@]}"; do
+		run_program "fuzz/$kind/$program" "$BUILD_DIR/$kind/tests/fuzz/$program"
 	done
 done
