@@ -10,17 +10,21 @@
  */
 #pragma once
 
-#define _LGPL_SOURCE 1 /* inline read side; allowed for any licence (urcu/static) */
-#include <urcu-qsbr.h>
+#include <stdint.h>
 
 #include "hot.h"
+
+#ifndef BUILT_FOR_TSAN
+#define _LGPL_SOURCE 1 /* inline read side; allowed for any licence (urcu/static) */
+#endif
+#include <urcu-qsbr.h>
 
 /* ThreadSanitizer does not see what liburcu does: it is told that the end of a turn comes
  * before the end of a later wait, and that publishing is atomic. */
 #ifdef BUILT_FOR_TSAN
 void __tsan_acquire(void *at);
 void __tsan_release(void *at);
-#define RCU_TELL(what)	  __tsan_##what(&urcu_qsbr_gp)
+#define RCU_TELL(what)	  __tsan_##what((void *)(uintptr_t)&rcu_flavor)
 #define rcu_read(p)	  __atomic_load_n(&(p), __ATOMIC_ACQUIRE)
 #define rcu_publish(p, v) __atomic_store_n(&(p), (v), __ATOMIC_RELEASE)
 #else

@@ -95,6 +95,7 @@ const struct table_layout dir24_layout = {
 	.from = 0,
 	.to = 24,
 	.slots_to = 32,
+	.pieces = DIR24_PAGE,
 	.words = { DIR24_WORDS + 1, DIR24_WORDS, 1, false },
 	.open = open_slabs,
 	.stage = stage,

@@ -2,13 +2,15 @@
  *
  * A commit prepares all words that change, in memory that no worker knows, and then
  * stores them, one by one. What a burst may see meanwhile: of each address the route
- * before the commit or the one after it, never a mixture, never a third; of two
- * addresses one may be before and the other after. A commit of one prefix that lies in
- * one word is seen by all or by none of a burst's addresses... as long as it fits.
+ * before the commit or the one after it, never a mixture; of two addresses one may be
+ * before and the other after.
  *
- * Words have two parts (words.h); a lookup may use one of each. Between a change of the
- * first part and one of the second lies a grace period, so that a burst never meets
- * both: default routes and other very short ones cost that wait, no other change does.
+ * "Short" routes (the default route of IPv4, those of up to 16 bits of IPv6) are in words
+ * of their own, the second part (words.h). A commit that changes short routes and others
+ * is seen as up to three, in this order: short ones that come or change, all others,
+ * short ones that go. So an address that has a route before and after has one meanwhile.
+ * A grace period lies between a change of one part and one of the other, since a lookup
+ * may use both: commits of short routes cost that wait, others do not.
  */
 
 #include "fib.h"
@@ -33,7 +35,7 @@ struct fib {
 	struct rib rib;
 	struct table table[2]; /* [0] IPv4, [1] IPv6 */
 	enum fib_simd simd;
-	/* Parts of the words that were changed since the last grace period. */
+	/* Parts of the words that changed since the last grace period: first, second. */
 	bool is_recent[2];
 	/* One is live, the other for the next publication. */
 	struct fib_tables tables[2];
@@ -80,16 +82,24 @@ static void publish_nexthops(struct fib *fib)
 	rcu_publish(fib->live, t);
 }
 
-static void publish_part(struct fib *fib, unsigned part)
+static bool has_step(const struct fib *fib, enum words_step step)
 {
-	if (!fib->table[0].words.is_dirty[part] && !fib->table[1].words.is_dirty[part])
+	return words_has(&fib->table[0].words, step) ||
+	       words_has(&fib->table[1].words, step);
+}
+
+static void publish_words(struct fib *fib, enum words_step step)
+{
+	unsigned part = step != WORDS_FIRST;
+
+	if (!has_step(fib, step))
 		return;
 	if (fib->is_recent[!part]) {
 		rcu_wait();
 		fib->is_recent[!part] = false;
 	}
-	words_publish(&fib->table[0].words, part);
-	words_publish(&fib->table[1].words, part);
+	words_publish(&fib->table[0].words, step);
+	words_publish(&fib->table[1].words, step);
 	fib->is_recent[part] = true;
 }
 
@@ -295,8 +305,8 @@ int fib_commit(struct fib *fib)
 		fib->sizes.failures++;
 		return r;
 	}
-	publish_part(fib, 0);
-	publish_part(fib, 1);
+	for (enum words_step step = 0; step < WORDS_STEP_COUNT; step++)
+		publish_words(fib, step);
 	for (unsigned f = 0; f < 2; f++) {
 		words_settle(&fib->table[f].words);
 		ledger_settle(&fib->table[f].ledger);

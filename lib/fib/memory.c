@@ -18,13 +18,13 @@ uint64_t fib_mem_refuse;
 
 int arena_open(struct arena *a, size_t limit_bytes, bool huge)
 {
-	size_t limit = align_up(limit_bytes + PAD, HUGE_STEP);
+	size_t reserve = align_up(limit_bytes + PAD, HUGE_STEP);
 	uint8_t *p;
 
 	memset(a, 0, sizeof(*a));
 	if (fib_mem_refused())
 		return -ENOMEM;
-	p = mmap(NULL, limit + HUGE_STEP, PROT_NONE,
+	p = mmap(NULL, reserve + HUGE_STEP, PROT_NONE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p == MAP_FAILED)
 		return -ENOMEM;
@@ -32,9 +32,9 @@ int arena_open(struct arena *a, size_t limit_bytes, bool huge)
 	if (a->base != p)
 		munmap(p, (size_t)(a->base - p));
 	if (a->base != p + HUGE_STEP)
-		munmap(a->base + limit, (size_t)(p + HUGE_STEP - a->base));
-	a->limit = limit - PAD;
-	a->reserved = limit;
+		munmap(a->base + reserve, (size_t)(p + HUGE_STEP - a->base));
+	a->limit = limit_bytes;
+	a->reserved = reserve;
 	a->huge = huge;
 	return 0;
 }

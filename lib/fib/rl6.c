@@ -137,6 +137,7 @@ const struct table_layout rl6_layout = {
 	.from = INSIDE_LEN,
 	.to = 29,
 	.slots_to = 32,
+	.pieces = 0xff,
 	.words = { RL6_END, RL6_TOP, 2, true },
 	.open = open_slabs,
 	.stage = stage,

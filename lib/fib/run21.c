@@ -129,6 +129,7 @@ const struct table_layout run21_layout = {
 	.from = 0,
 	.to = 21,
 	.slots_to = 24,
+	.pieces = RUN21_WIDE | 0xff,
 	.words = { RUN21_WORDS + 1, RUN21_WORDS, 2, false },
 	.open = open_slabs,
 	.stage = stage,

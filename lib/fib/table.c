@@ -69,6 +69,8 @@ static int doom_word(struct table *t, uint32_t word)
 	struct runs was;
 	int r = 0;
 
+	if (!(word & t->layout->pieces))
+		return 0;
 	t->layout->unpack(t, word, &was);
 	for (unsigned i = 0; i < was.n && !r; i++)
 		r = node_doom(t, was.value[i]);
@@ -96,8 +98,9 @@ static int rebuild_word(struct table *t, uint32_t at, struct change *c)
 	return r;
 }
 
-/* Words that lead straight to a next hop. */
-static int fill_words(struct table *t, uint32_t first, uint32_t last, uint32_t word)
+/* @pieces: what the words may lead to now is doomed. */
+static int fill_words(struct table *t, uint32_t first, uint32_t last, uint32_t word,
+		      bool pieces)
 {
 	uint32_t at = first;
 	int r = 0;
@@ -109,8 +112,8 @@ static int fill_words(struct table *t, uint32_t first, uint32_t last, uint32_t w
 			at = (at / WORDS_PAGE + 1) * WORDS_PAGE;
 			continue;
 		}
-		while (at <= last && words_next(&t->words, at) != word && !r)
-			r = doom_word(t, words_next(&t->words, at++));
+		for (; at <= last && words_next(&t->words, at) != word && !r; at++)
+			r = pieces ? doom_word(t, words_next(&t->words, at)) : 0;
 		if (!r && at != start)
 			r = words_touch(&t->words, start, at - start);
 		for (uint32_t i = start; i < at && !r; i++)
@@ -122,17 +125,7 @@ static int fill_words(struct table *t, uint32_t first, uint32_t last, uint32_t w
 
 int table_set_words(struct table *t, uint32_t first, uint32_t last, uint32_t word)
 {
-	int r = 0;
-
-	for (uint32_t at = first; at <= last && !r; at++) {
-		if ((!word && words_is_blank(&t->words, at)) ||
-		    words_next(&t->words, at) == word)
-			continue;
-		r = words_touch(&t->words, at, 1);
-		if (!r)
-			words_set(&t->words, at, word);
-	}
-	return r;
+	return fill_words(t, first, last, word, false);
 }
 
 static int stage_words(void *arg, uint32_t first, uint32_t last, uint32_t nh,
@@ -147,7 +140,7 @@ static int stage_words(void *arg, uint32_t first, uint32_t last, uint32_t nh,
 		return rebuild_word(t, first, inside);
 	runs_set(&one, nh);
 	r = t->layout->pack(t, &one, &word);
-	return r < 0 ? r : fill_words(t, first, last, word);
+	return r < 0 ? r : fill_words(t, first, last, word, true);
 }
 
 int table_stage_words(struct table *t, struct change *c)

@@ -34,6 +34,7 @@ struct table_layout {
 	unsigned floor;	  /* routes shorter than this are not in the words' first part */
 	uint8_t from, to; /* the window of the first words */
 	uint8_t slots_to; /* the next window ends here */
+	uint32_t pieces; /* a word with none of these bits leads straight to a next hop */
 	struct words_conf words;
 	int (*open)(struct table *t); /* slabs and view */
 	int (*stage)(struct table *t,

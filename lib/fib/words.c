@@ -93,7 +93,10 @@ int words_touch(struct words *w, uint32_t first, uint32_t count)
 		return r;
 	*(struct words_range *)(void *)(w->dirty.base + at) =
 		(struct words_range){ first, count };
-	w->is_dirty[first >= w->n_first] = true;
+	if (first < w->n_first)
+		w->has_first = true;
+	else
+		w->has_second = true;
 	mark_pages(w, first, count);
 	return 0;
 }
@@ -104,43 +107,56 @@ static const struct words_range *ranges(const struct words *w, size_t *ret_n)
 	return (const struct words_range *)(const void *)w->dirty.base;
 }
 
-static void copy2(struct words *w, const struct words_range *r)
+static void copy(struct words *w, const struct words_range *r)
 {
-	const uint16_t *next = w->next;
-	uint16_t *live = w->live;
+	const uint16_t *next2 = w->next;
+	const uint32_t *next4 = w->next;
+	uint16_t *live2 = w->live;
+	uint32_t *live4 = w->live;
 
-	for (uint32_t at = r->first; at < r->first + r->count; at++)
-		__atomic_store_n(&live[at], next[at], __ATOMIC_RELEASE);
+	for (uint32_t at = r->first; w->log_bytes == 1 && at < r->first + r->count; at++)
+		__atomic_store_n(&live2[at], next2[at], __ATOMIC_RELEASE);
+	for (uint32_t at = r->first; w->log_bytes == 2 && at < r->first + r->count; at++)
+		__atomic_store_n(&live4[at], next4[at], __ATOMIC_RELEASE);
 }
 
-static void copy4(struct words *w, const struct words_range *r)
+/* A range is of one part and holds one value if it is of the second (table_set_words()). */
+static enum words_step step_of(const struct words *w, const struct words_range *r)
 {
-	const uint32_t *next = w->next;
-	uint32_t *live = w->live;
-
-	for (uint32_t at = r->first; at < r->first + r->count; at++)
-		__atomic_store_n(&live[at], next[at], __ATOMIC_RELEASE);
+	if (r->first < w->n_first)
+		return WORDS_FIRST;
+	return words_next(w, r->first) ? WORDS_SECOND_SET : WORDS_SECOND_CLEARED;
 }
 
-void words_publish(struct words *w, unsigned part)
+bool words_has(const struct words *w, enum words_step step)
 {
 	size_t n;
 	const struct words_range *range = ranges(w, &n);
 
-	for (size_t i = 0; i < n; i++) {
-		if ((range[i].first >= w->n_first) != part)
-			continue;
-		if (w->log_bytes == 1)
-			copy2(w, &range[i]);
-		else
-			copy4(w, &range[i]);
-	}
+	if (step == WORDS_FIRST)
+		return w->has_first;
+	if (!w->has_second)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (step_of(w, &range[i]) == step)
+			return true;
+	return false;
+}
+
+void words_publish(struct words *w, enum words_step step)
+{
+	size_t n;
+	const struct words_range *range = ranges(w, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (step_of(w, &range[i]) == step)
+			copy(w, &range[i]);
 }
 
 void words_settle(struct words *w)
 {
 	arena_reset(&w->dirty);
-	w->is_dirty[0] = w->is_dirty[1] = false;
+	w->has_first = w->has_second = false;
 }
 
 void words_discard(struct words *w)

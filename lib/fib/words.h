@@ -20,10 +20,10 @@ struct words {
 	uint32_t n, n_first;
 	unsigned log_bytes; /* of a word: 1 or 2 */
 	size_t map_bytes;
-	uint64_t *page;	    /* bit = page of live that was ever written to */
-	uint32_t pages;	    /* set bits */
-	struct arena dirty; /* of struct words_range: next may differ from live */
-	bool is_dirty[2];   /* by part */
+	uint64_t *page;		    /* bit = page of live that was ever written to */
+	uint32_t pages;		    /* set bits */
+	struct arena dirty;	    /* of struct words_range: next may differ from live */
+	bool has_first, has_second; /* ranges of that part are dirty */
 };
 
 struct words_range {
@@ -42,8 +42,14 @@ int words_open(struct words *w, const struct words_conf *conf);
 void words_close(struct words *w);
 /* Says that [first, first + count) of next is about to change. Return: 0 or -ENOMEM, -ENOSPC. */
 int words_touch(struct words *w, uint32_t first, uint32_t count);
-void words_publish(struct words *w, unsigned part);
-/* After both parts were published. */
+/* What is published together. The second part has two steps, so that no address is without a
+ * route between the steps of a batch that changes both parts. */
+enum words_step { WORDS_SECOND_SET, WORDS_FIRST, WORDS_SECOND_CLEARED, WORDS_STEP_COUNT };
+
+bool words_has(const struct words *w,
+	       enum words_step step); /* is there anything to do? */
+void words_publish(struct words *w, enum words_step step);
+/* After every step. */
 void words_settle(struct words *w);
 void words_discard(struct words *w);
 

@@ -7,6 +7,7 @@
 
 #include "../test.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

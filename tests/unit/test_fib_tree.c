@@ -6,6 +6,7 @@
 
 #include "../test.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "../../lib/fib/tree.h"

@@ -20,7 +20,7 @@ enum { IB_CQ_ERR = 0, IB_QP_FATAL = 1, IB_DEVICE_FATAL = 8, IB_ACTIVE = 9, IB_DO
 static int set_up(void **state)
 {
 	(void)state;
-	uvr_start("eth0=loop", "eth1=loop", NULL);
+	uvr_start("eth0=loop", "eth1=loop");
 	uvr_open(&a, 0);
 	uvr_match_mac(&to_mac, mac);
 	return 0;

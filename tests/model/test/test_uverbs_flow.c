@@ -26,7 +26,7 @@ enum {
 static int set_up(void **state)
 {
 	(void)state;
-	uvr_start("eth0=loop", "eth1=loop", NULL);
+	uvr_start("eth0=loop", "eth1=loop");
 	uvr_open(&a, 0);
 	uvr_open(&b, 0);
 	uvr_receiver(&a, &of_a, -1);

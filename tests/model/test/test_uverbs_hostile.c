@@ -44,7 +44,7 @@ static uint32_t chance(uint32_t below)
 	seed ^= seed << 13;
 	seed ^= seed >> 7;
 	seed ^= seed << 17;
-	return (uint32_t)(seed >> 11) % below;
+	return below ? (uint32_t)(seed >> 11) % below : 0;
 }
 
 static unsigned number(const char *name, unsigned otherwise)
@@ -171,8 +171,8 @@ static void record_wq(struct uvr_ctx *a)
 
 static void record_flow(const struct uvr_receiver *r)
 {
-	_Alignas(struct ib_uverbs_create_flow) uint8_t in[sizeof(
-		struct ib_uverbs_create_flow) + 40] = { 0 };
+	_Alignas(struct ib_uverbs_create_flow)
+		uint8_t in[sizeof(struct ib_uverbs_create_flow) + 40] = { 0 };
 	struct ib_uverbs_create_flow *req = (void *)in;
 	struct ib_uverbs_create_flow_resp resp;
 	struct uvc_write w = { .cmd = IB_USER_VERBS_EX_CMD_CREATE_FLOW |

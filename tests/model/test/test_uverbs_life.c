@@ -20,7 +20,7 @@ static int set_up(void **state)
 {
 	(void)state;
 	uvc_on_need_mem = NULL;
-	uvr_start("eth0=none", "eth1=none", NULL);
+	uvr_start("eth0=none", "eth1=none");
 	return 0;
 }
 

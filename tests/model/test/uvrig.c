@@ -27,23 +27,37 @@ static uint32_t objects(unsigned port)
 	return n;
 }
 
-static void open_ports(const char *spec, va_list ap)
+static void open_port(const char *spec)
 {
 	struct model_port *p;
 	char why[256] = "";
 
-	for (; spec; spec = va_arg(ap, const char *))
-		if (port_open(&uvr_m, spec, why, sizeof(why), &p))
-			fail_msg("%s: %s", spec, why);
-	for (unsigned i = 0; i < uvr_m.n_ports; i++)
-		if (port_begin(&uvr_m.port[i], why, sizeof(why)))
-			fail_msg("port %u: %s", i, why);
+	if (port_open(&uvr_m, spec, why, sizeof(why), &p))
+		fail_msg("%s: %s", spec, why);
 }
 
-void uvr_start(const char *spec, ...)
+static void begin_ports(void)
 {
-	char dir[] = "/tmp/uvrig.XXXXXX", why[256];
-	va_list ap;
+	char why[256] = "";
+
+	for (unsigned i = 0; i < uvr_m.n_ports; i++) {
+		if (port_begin(&uvr_m.port[i], why, sizeof(why)))
+			fail_msg("port %u: %s", i, why);
+	}
+}
+
+static void open_process(void)
+{
+	char why[256];
+
+	assert_int_equal(log_start(&uvr_m), 0);
+	assert_int_equal(dir_take(&uvr_m, why, sizeof(why)), 0);
+	assert_int_equal(poller_new(&uvr_m), 0);
+}
+
+void uvr_start(const char *port, const char *second)
+{
+	char dir[] = "/tmp/uvrig.XXXXXX";
 
 	memset(&uvr_m, 0, sizeof(uvr_m));
 	uvr_m.lock_fd = -1;
@@ -52,12 +66,11 @@ void uvr_start(const char *spec, ...)
 	assert_non_null(mkdtemp(dir));
 	snprintf(uvr_m.dir, sizeof(uvr_m.dir), "%s", dir);
 	snprintf(uvc_path, sizeof(uvc_path), "%s/uverbs.sock", dir);
-	assert_int_equal(log_start(&uvr_m), 0);
-	assert_int_equal(dir_take(&uvr_m, why, sizeof(why)), 0);
-	assert_int_equal(poller_new(&uvr_m), 0);
-	va_start(ap, spec);
-	open_ports(spec, ap);
-	va_end(ap);
+	open_process();
+	open_port(port);
+	if (second)
+		open_port(second);
+	begin_ports();
 	assert_int_equal(server_start(&uvr_m, &uvr_m.server), 0);
 	if (!on_sigbus.sa_sigaction) /* it does so once in a process */
 		sigaction(SIGBUS, NULL, &on_sigbus);

@@ -20,7 +20,7 @@ extern struct model uvr_m;
 
 /* ---- the process ---- */
 
-void uvr_start(const char *spec, ...) __attribute__((sentinel));
+void uvr_start(const char *port, const char *second); /* NULL = only one */
 void uvr_stop(void);
 void uvr_catch_sigbus(void); /* first thing in a test that cuts files short */
 struct cx_dev *uvr_dev(unsigned port);
