@@ -125,6 +125,8 @@ void workers_set_port(struct router *r, const struct port *p)
 		fp.tx = p->lost ? NULL : m5_txq_hot(p->txq[w]);
 		fp.rx_event_fd = m5_rxq_event_fd(p->rxq[w]);
 		fwd_worker_pause(r->worker[w]);
+		if (p->lost)
+			m5_txq_abandon(p->txq[w]);
 		fwd_worker_set_port(r->worker[w], p->index, &fp);
 		fwd_worker_resume(r->worker[w]);
 	}

@@ -31,7 +31,7 @@ static void lookup_scalar(const void *view, const uint32_t *addr, uint32_t *nh,
 
 #if defined(__x86_64__)
 
-#include <immintrin.h>
+#include "avx512_hot.h"
 
 /* ---- eight at a time ---- */
 
@@ -75,20 +75,15 @@ AVX2 static void lookup_avx2(const void *view, const uint32_t *addr, uint32_t *n
 
 /* ---- sixteen at a time ---- */
 
-#define AVX512 \
-	__attribute__((target( \
-		"avx2,popcnt,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")))
-
 AVX512 static inline __m512i lookup16(const struct fib_view *v, __m512i a,
-				      __m512i fallback)
+				      __m512i fallback, uint32_t left)
 {
 	const __m512i low = _mm512_set1_epi32(0xffff),
 		      flag = _mm512_set1_epi32(DIR24_PAGE);
-	__m512i value, at;
+	__m512i value = gather16(lanes(left), _mm512_srli_epi32(a, 8), v->word, 2), at;
 	__mmask16 deep;
 
-	value = _mm512_and_si512(low, _mm512_i32gather_epi32(_mm512_srli_epi32(a, 8),
-							     v->word, 2));
+	value = _mm512_and_si512(low, value);
 	deep = _mm512_test_epi32_mask(value, flag);
 	if (unlikely(deep)) {
 		at = _mm512_or_si512(_mm512_slli_epi32(_mm512_andnot_si512(flag, value),
@@ -104,15 +99,15 @@ AVX512 static inline __m512i lookup16(const struct fib_view *v, __m512i a,
 AVX512 static void lookup_avx512(const void *view, const uint32_t *addr, uint32_t *nh,
 				 uint32_t n)
 {
-	const struct fib_view *v = view;
-	uint32_t fallback = WORD_LOAD((const uint16_t *)v->word + DIR24_DEFAULT);
+	const struct fib_view local =
+		*(const struct fib_view *)view; /* stays in registers */
+	uint32_t fallback = WORD_LOAD((const uint16_t *)local.word + DIR24_DEFAULT);
 
 	for (uint32_t i = 0; i < n; i += 16) {
-		__mmask16 valid = n - i >= 16 ? 0xffff : (__mmask16)((1u << (n - i)) - 1);
-		__m512i a = _mm512_maskz_loadu_epi32(valid, addr + i);
+		__m512i a = load16(addr + i, n - i);
 
-		_mm512_mask_storeu_epi32(
-			nh + i, valid, lookup16(v, a, _mm512_set1_epi32((int)fallback)));
+		store16(nh + i, n - i,
+			lookup16(&local, a, _mm512_set1_epi32((int)fallback), n - i));
 	}
 }
 

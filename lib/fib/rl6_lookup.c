@@ -138,7 +138,7 @@ static void lookup_scalar(const void *view, const uint8_t (*addr)[16], uint32_t 
 
 #if defined(__x86_64__)
 
-#include <immintrin.h>
+#include "avx512_hot.h"
 
 /* ---- the same with the instructions of 2013 ---- */
 
@@ -155,15 +155,6 @@ AVX2 static void lookup_avx2(const void *view, const uint8_t (*addr)[16], uint32
 }
 
 /* ---- sixteen at a time ---- */
-
-#define AVX512 \
-	__attribute__((target( \
-		"avx2,popcnt,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")))
-
-AVX512 static inline __mmask16 lanes(uint32_t i, uint32_t n)
-{
-	return n - i >= 16 ? 0xffff : (__mmask16)((1u << (n - i)) - 1);
-}
 
 /* Bits 32 * @word .. of sixteen addresses, in host order. */
 AVX512 static inline __m512i load_word(const uint8_t (*addr)[16], int word)
@@ -215,52 +206,13 @@ AVX512 static inline __m512i run16(const struct fib_view *v, __m512i top, __m512
 					   (const uint32_t *)v->run - 1, 4);
 }
 
-/* Set bits of eight words of eight nodes' maps, up to the slots'. */
-AVX512 static inline __m256i count8(const void *nodes, __mmask8 m, __m256i at,
-				    __m256i shift)
-{
-	__m512i map =
-		_mm512_mask_i32gather_epi64(_mm512_setzero_si512(), m, at, nodes, 8);
-
-	map = _mm512_sllv_epi64(map, _mm512_cvtepu32_epi64(shift));
-	return _mm512_cvtepi64_epi32(_mm512_popcnt_epi64(map));
-}
-
-/* node_slot() for the lanes of @value that are nodes, with bits @slot of the address. */
-AVX512 static inline __m512i node16(const void *nodes, __m512i value, __m512i slot)
-{
-	__mmask16 m = _mm512_movepi32_mask(value);
-	__m512i base = _mm512_slli_epi32(value, 4); /* in u32; shifts VALUE_NODE out */
-	__m512i w = _mm512_srli_epi32(slot, 6),
-		at = _mm512_add_epi32(_mm512_srli_epi32(base, 1), w);
-	__m512i shift = _mm512_andnot_si512(slot, _mm512_set1_epi32(63)), before, count;
-
-	base = _mm512_add_epi32(base,
-				_mm512_set1_epi32(offsetof(struct node, before) / 4));
-	count = _mm512_castsi256_si512(count8(nodes, (__mmask8)m,
-					      _mm512_castsi512_si256(at),
-					      _mm512_castsi512_si256(shift)));
-	count = _mm512_inserti64x4(count,
-				   count8(nodes, (__mmask8)(m >> 8),
-					  _mm512_extracti64x4_epi64(at, 1),
-					  _mm512_extracti64x4_epi64(shift, 1)),
-				   1);
-	before = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), m, base, nodes, 4);
-	before = _mm512_srlv_epi32(before, _mm512_slli_epi32(w, 3));
-	count = _mm512_add_epi32(count,
-				 _mm512_and_si512(before, _mm512_set1_epi32(0xff)));
-	/* The first value follows the counts, and is counted as 1. */
-	return _mm512_mask_i32gather_epi32(value, m, _mm512_add_epi32(base, count), nodes,
-					   4);
-}
-
 AVX512 static inline void top_avx512(const struct chunk *c, uint32_t n)
 {
 	const uint32_t *word = c->v->word;
 
 	for (uint32_t i = 0; i < n; i += 16) {
-		__m512i value = _mm512_maskz_loadu_epi32(lanes(i, n), c->nh + i);
-		uint32_t none = _mm512_testn_epi32_mask(value, value) & lanes(i, n);
+		__m512i value = _mm512_maskz_loadu_epi32(lanes(n - i), c->nh + i);
+		uint32_t none = _mm512_testn_epi32_mask(value, value) & lanes(n - i);
 
 		for (; unlikely(none); none &= none - 1) {
 			uint32_t at = i + (uint32_t)__builtin_ctz(none);

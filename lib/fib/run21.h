@@ -24,7 +24,8 @@ enum {
 	RUN21_NEXTHOPS = 1 << 23,
 };
 
-#define RUN21_WIDE UINT32_C(0x80000000)
+#define RUN21_WIDE  UINT32_C(0x80000000)
+#define RUN21_BLOCK (RUN21_WIDE >> 8) /* in a word without its map; no next hop has it */
 
 ALWAYS_INLINE bool run21_is_wide(uint32_t word)
 {

@@ -71,14 +71,13 @@ ALWAYS_INLINE void m5_rx_next_chunk(struct m5_rx *rx)
 	rx->stride = 0;
 }
 
-/* First error completion of a queue: remember it; the rest are flushes. */
+/* The first error completion of a queue, which is the cause; those behind it are flushes, and a
+ * queue that failed is not read on. */
 COLD static void m5_rx_error(struct m5_rx *rx, const struct prm_cqe *e)
 {
 	const struct prm_err_cqe *err = (const void *)e;
 
 	rx->errors++;
-	if (rx->failed)
-		return;
 	rx->failed = true;
 	rx->syndrome = err->syndrome;
 	rx->vendor_syndrome = err->vendor_syndrome;

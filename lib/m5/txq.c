@@ -212,6 +212,12 @@ int m5_txq_reset(struct m5_txq *q, struct err *err)
 	return 0;
 }
 
+void m5_txq_abandon(struct m5_txq *q)
+{
+	m5_tx_let_go(&q->hot, q->hot.held_next);
+	q->hot.failed = true; /* takes no more */
+}
+
 void m5_txq_close(struct m5_txq *q)
 {
 	if (!q)

@@ -19,6 +19,9 @@ int m5_txq_open(struct m5_dev *dev, const struct m5_txq_conf *conf, struct err *
 		struct m5_txq **ret);
 int m5_txq_start(struct m5_txq *q, struct err *err);
 int m5_txq_reset(struct m5_txq *q, struct err *err); /* gives back every packet it held */
+/* The device is lost: gives back what the queue held, which it will never send, so that the
+ * receive queues of other ports do not wait for it. The worker must not be in the queue. */
+void m5_txq_abandon(struct m5_txq *q);
 void m5_txq_close(struct m5_txq *q);
 
 struct m5_tx *m5_txq_hot(struct m5_txq *q);

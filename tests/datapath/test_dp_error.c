@@ -329,6 +329,34 @@ static void send_bad_key(void **state)
 	sender_close(&s);
 }
 
+/* What a lost device held is given back without it. */
+static void abandoned(void **state)
+{
+	struct sender s;
+
+	(void)state;
+	sender_open(&s);
+	frame_make(&sent[0], 4, 200, 0, s.dmac);
+	ctl("fault eth0 delay us=10000000");
+	for (uint32_t i = 0; i < 100; i++) {
+		assert_true(source_queue(&s.s, s.r.tx, (size_t)i * 2048, &sent[0]));
+		if (i == 70)
+			m5_tx_ring(s.r.tx);
+	}
+	assert_int_equal(s.s.out, 100);
+	m5_txq_abandon(s.r.txq);
+	assert_int_equal(s.s.out, 0);
+	assert_false(source_queue(&s.s, s.r.tx, 0, &sent[0]));
+	m5_txq_abandon(s.r.txq);
+	ctl("fault eth0 delay us=0");
+	/* This one is not lost. */
+	reset_tx(&s);
+	while (wire_receive(wire, &(struct frame){ 0 }, 100))
+		;
+	sends(&s);
+	sender_close(&s);
+}
+
 static void reset_tx_when_ready(void **state)
 {
 	struct sender s;
@@ -437,6 +465,7 @@ int main(void)
 		cmocka_unit_test(send_error),
 		cmocka_unit_test(send_error_with_packets_held),
 		cmocka_unit_test(send_bad_key),
+		cmocka_unit_test(abandoned),
 		cmocka_unit_test(reset_tx_when_ready),
 		cmocka_unit_test(link_events),
 		cmocka_unit_test(device_fatal),

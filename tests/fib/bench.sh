@@ -33,9 +33,9 @@ figures() # NAME MINIMUM: lines with a verdict
 
 check 'small tables' "$top/tests/bench/tables.py" "$tables" --share 1
 run lpm4 "$programs/lpm" -l 1 -m 1024 "${eal[@]}" -- \
-	--reps 3 --addresses 16384 --hosts 2000 "$tables/full4.txt"
+	--reps 3 --addresses 65536 --hosts 2000 "$tables/full4.txt"
 figures lpm4 4
-run lpm6 "$programs/lpm" -l 1 -m 1024 "${eal[@]}" -- --reps 3 --addresses 16384 "$tables/full6.txt"
+run lpm6 "$programs/lpm" -l 1 -m 1024 "${eal[@]}" -- --reps 3 --addresses 65536 "$tables/full6.txt"
 figures lpm6 2
 run fibupdate "$programs/fibupdate" -l 0 -m 1024 "${eal[@]}" -- --slices 3 --builds 2 --ms 5 \
 	"$tables/full4.txt" "$tables/full6.txt"

@@ -1,4 +1,4 @@
-/* unit/test_m5_tx.c - the send path against a card in plain memory: long runs, full rings, errors */
+/* unit/test_m5_tx.c - the send path against a card in plain memory: long runs, full rings */
 
 #include <stdlib.h>
 #include <string.h>

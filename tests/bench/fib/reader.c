@@ -9,13 +9,12 @@
 #include "../../../lib/base/rcu.h"
 #include "../../../lib/fib/lookup_hot.h"
 #include "clock.h"
+#include "quiet.h"
 
 enum { BURST = 64, BURSTS_A_REPORT = 256 };
 
 void reader_own_core(unsigned core)
 {
-	struct sched_param fifo = { .sched_priority = 50 };
-	static bool said;
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
@@ -24,10 +23,7 @@ void reader_own_core(unsigned core)
 		fprintf(stderr, "no core %u\n", core);
 		exit(2);
 	}
-	if (sched_setscheduler(0, SCHED_FIFO, &fifo) && !said) {
-		said = true;
-		printf("no SCHED_FIFO: other programs' time counts as ours\n");
-	}
+	quiet_begin(0);
 }
 
 static void look_up(struct reader *r, uint32_t at)
