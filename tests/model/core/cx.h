@@ -211,9 +211,12 @@ uint32_t cx_obj_count(const struct cx_dev *dev, enum cx_obj_type type);
 uint32_t cx_obj_count_uid(const struct cx_dev *dev, uint16_t uid);
 
 struct cx_stats {
-	uint64_t cmds, cmd_refusals;	   /* commands served, and refused of them */
-	uint64_t wqe_refusals;		   /* error completions by our own checks */
-	uint64_t doorbells, bad_doorbells; /* send doorbells seen; ignored of them */
+	uint64_t cmds, cmd_refusals; /* commands served, and refused of them */
+	uint64_t wqe_refusals;	     /* error completions by our own checks */
+	/* Send doorbells seen, and ignored of them; completion queues armed. Of several stores to
+	 * one register between two looks only the last is seen, so these are lower bounds, and
+	 * of how often a program rings they say nothing: test/t_bells.c counts that. */
+	uint64_t doorbells, bad_doorbells;
 	uint64_t arms;
 	uint64_t tx_frames, tx_bytes, tx_wqes;
 	uint64_t rx_frames, rx_bytes, rx[CX_RX_VERDICT_COUNT];

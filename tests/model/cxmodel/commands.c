@@ -243,6 +243,8 @@ static void stats_device(struct reply *r, const struct cx_stats *s)
 		{ "mini_cqes", s->mini_cqes },
 		{ "overruns", s->overruns },
 		{ "kernel_tx_frames", s->kernel_tx_frames },
+		{ "tx_oversize", s->tx_oversize },
+		{ "tx_lost", s->tx_lost },
 	};
 
 	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
