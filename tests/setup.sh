@@ -35,7 +35,8 @@ newest_like() # PATTERN
 {
 	case $1 in
 	libclang-rt-*)
-		echo "libclang-rt-$(apt-cache depends clang | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p')-dev"
+		echo "libclang-rt-$(apt-cache depends clang |
+			sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p')-dev"
 		;;
 	*)
 		apt-cache pkgnames "${1%%\**}" | sort -V | tail -n 1

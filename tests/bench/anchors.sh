@@ -1,5 +1,5 @@
 #!/bin/bash
-# tests/bench/anchors.sh - DPDK on the model by burst drain, against the figures of the first measurement
+# tests/bench/anchors.sh - DPDK on the model by burst drain, against the first figures
 #
 #   tests/bench/run anchors [RUNS]      accepted runs of each program, default 5
 #
@@ -46,8 +46,11 @@ for ((run = 0; run < runs; run++)); do
 	anchor rxonly 7.5 "$v4,mode=rx" dpdk-testpmd testpmd rxonly ''
 	anchor io 10.4 "$v4,check=same" dpdk-testpmd testpmd io "$inline"
 	anchor macswap 11.7 "$v4,check=macswap" dpdk-testpmd testpmd macswap "$inline"
-	anchor lpm16 14.3 "$v4,$routed,dst=$tables/16v4.dst" l3fwd l3fwd lpm 16v4 16v6 "$inline"
-	anchor fib_full 31.7 "$v4,$routed,dst=$tables/full4.dst" l3fwd l3fwd fib full4 16v6 "$inline"
-	anchor fib6_full 40.0 "$v6,$routed,hop=0,dst=$tables/full6.dst" l3fwd l3fwd fib 16v4 full6 "$inline"
+	anchor lpm16 14.3 "$v4,$routed,dst=$tables/16v4.dst" \
+		l3fwd l3fwd lpm 16v4 16v6 "$inline"
+	anchor fib_full 31.7 "$v4,$routed,dst=$tables/full4.dst" \
+		l3fwd l3fwd fib full4 16v6 "$inline"
+	anchor fib6_full 40.0 "$v6,$routed,hop=0,dst=$tables/full6.dst" \
+		l3fwd l3fwd fib 16v4 full6 "$inline"
 done
 drain_table 25

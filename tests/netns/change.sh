@@ -53,7 +53,11 @@ check 'a route to change' fwdctl route add 10.9.0.0/16 $b_mac dev eth1
 for file in steady changed steady6; do
 	receiver "${!file}" "$TMPDIR/$file" &
 done
-ready() { [ -e "$TMPDIR/steady.ready" ] && [ -e "$TMPDIR/changed.ready" ] && [ -e "$TMPDIR/steady6.ready" ]; }
+ready()
+{
+	[ -e "$TMPDIR/steady.ready" ] && [ -e "$TMPDIR/changed.ready" ] &&
+		[ -e "$TMPDIR/steady6.ready" ]
+}
 wait_for 10 'receivers are ready' ready
 # The kernel's own answer for the changed prefix while no route of ours has it.
 ip -n r route add blackhole 10.9.0.0/16

@@ -18,21 +18,27 @@ ping_exact() # WHAT FROM TO-ADDRESS
 
 ping_all()
 {
-	ip netns exec "$1" ping -q -c 200 -i 0.005 -W 2 "$2" | tee /dev/stderr | grep -q ' 200 received'
+	ip netns exec "$1" ping -q -c 200 -i 0.005 -W 2 "$2" | tee /dev/stderr |
+		grep -q ' 200 received'
+}
+
+iperf_server() # NS: takes one client
+{
+	ip netns exec "$1" iperf3 -s -1 -D \
+		--pidfile "$TMPDIR/iperf.pid" --logfile "$TMPDIR/iperf.log"
+	wait_for 5 'iperf3 listens' listening "$1" 5201
 }
 
 tcp() # WHAT SERVER-NS CLIENT-NS ADDRESS
 {
-	ip netns exec "$2" iperf3 -s -1 -D --pidfile "$TMPDIR/iperf.pid" --logfile "$TMPDIR/iperf.log"
-	wait_for 5 'iperf3 listens' listening "$2" 5201
+	iperf_server "$2"
 	check "$1: 4 MB by TCP" ip netns exec "$3" iperf3 -c "$4" -n 4M
 	wait_for 5 'iperf3 is done' not_listening "$2" 5201
 }
 
 udp() # WHAT SERVER-NS CLIENT-NS ADDRESS
 {
-	ip netns exec "$2" iperf3 -s -1 -D --pidfile "$TMPDIR/iperf.pid" --logfile "$TMPDIR/iperf.log"
-	wait_for 5 'iperf3 listens' listening "$2" 5201
+	iperf_server "$2"
 	check "$1: UDP" ip netns exec "$3" iperf3 -c "$4" -u -b 20M -l 1000 -n 2M
 	wait_for 5 'iperf3 is done' not_listening "$2" 5201
 }

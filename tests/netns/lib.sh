@@ -80,8 +80,8 @@ has_carrier() { ip -n r link show "$1" | grep -q LOWER_UP; }
 config()
 {
 	{
-		printf '[daemon]\ncontrol_socket = %s\ncontrol_group =\nlog_level = debug\n' "$socket"
-		printf '%s\n' "$@"
+		printf '[daemon]\ncontrol_socket = %s\n' "$socket"
+		printf '%s\n' 'control_group =' 'log_level = debug' "$@"
 		printf '[port eth0]\n[port eth1]\n'
 	} >"$conf"
 }
@@ -91,7 +91,8 @@ fwdctl() { "$FWD_BIN/control/mlx5fwdctl" -S "$socket" -T 60 "$@"; }
 
 router_answers()
 {
-	[ "$(fwdctl status 2>/dev/null | value_of state)" = forwarding ] || ! kill -0 "$fwd_pid" 2>/dev/null
+	[ "$(fwdctl status 2>/dev/null | value_of state)" = forwarding ] ||
+		! kill -0 "$fwd_pid" 2>/dev/null
 }
 
 # A sanitizer's runtime must come before the preloaded library.
@@ -150,6 +151,13 @@ settled_count()
 	echo "$is"
 }
 
+# What became of the packets a port received.
+done_with() # PORT
+{
+	echo $(($(port_count "$1" forwarded) + $(port_count "$1" punted) +
+		$(port_count "$1" dropped)))
+}
+
 conserved() # [PORT...]
 {
 	local port received
@@ -158,7 +166,7 @@ conserved() # [PORT...]
 	for port in "$@"; do
 		received=$(settled_count "$port" received)
 		equal "$port: received = forwarded + punted + dropped" "$received" \
-			"$(($(port_count "$port" forwarded) + $(port_count "$port" punted) + $(port_count "$port" dropped)))"
+			"$(done_with "$port")"
 		equal "$port: frames without a buffer" "$(port_count "$port" out_of_buffer)" 0
 	done
 }

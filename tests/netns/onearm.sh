@@ -9,7 +9,7 @@
 
 ip netns add r
 ip -n r link set lo up
-in_r sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.send_redirects=0 net.ipv4.conf.default.send_redirects=0
+in_r sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.{all,default}.send_redirects=0
 host_up a a0 $a_mac 10.0.1.2/24 2001:db8:1::2/64 10.0.1.1 2001:db8:1::1
 host_up b b0 $b_mac 10.0.2.2/24 2001:db8:2::2/64 10.0.2.1 2001:db8:2::1
 ip link add br0 type bridge

@@ -12,8 +12,8 @@ same_every_time()
 
 "$top/tests/netns/demo" --check >"$TMPDIR/printed"
 equal 'exit status of the demo' $? 0
-sed -n '/<!-- demo-output -->/,/<!-- \/demo-output -->/p' "$top/README.md" | sed '1,2d' | head -n -2 |
-	same_every_time >"$TMPDIR/recorded"
+sed -n '/<!-- demo-output -->/,/<!-- \/demo-output -->/p' "$top/README.md" |
+	sed '1,2d' | head -n -2 | same_every_time >"$TMPDIR/recorded"
 same_every_time <"$TMPDIR/printed" | sed -n '/^Routes/,$p' >"$TMPDIR/now"
 check 'README.md has what it prints' diff "$TMPDIR/recorded" "$TMPDIR/now"
 finish

@@ -32,8 +32,10 @@ line lib/mirror/bad.c '#include "../odd/x.h"'
 said=$(tests/static/include_direction.sh "$tree")
 for words in 'pkt/bad.c: .*pkt may not include fib' 'base/bad.c: .*base may not include pkt' \
 	'm5/bad.c: <infiniband/verbs.h>: its only door is lib/m5/verbs.h' \
-	'control/bad.c: .*control may not include daemon' 'daemon/bad.c: <jansson.h>: its only door' \
-	'daemon/worse.c: .*there is no daemon/gone.h' 'mirror/bad.c: .*no row says who may include odd' \
+	'control/bad.c: .*control may not include daemon' \
+	'daemon/bad.c: <jansson.h>: its only door' \
+	'daemon/worse.c: .*there is no daemon/gone.h' \
+	'mirror/bad.c: .*no row says who may include odd' \
 	'place/pin.h: <numa.h>: its only door is'; do
 	grep -q "$words" <<<"$said" || { echo "not found: $words"; bad=1; }
 done

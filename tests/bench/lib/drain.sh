@@ -56,7 +56,8 @@ build_l3fwd_big()
 	sed -i -E 's/(config_ipv4\.max_routes = )\(1 << 16\)/\1(1 << 21)/
 		s/(config\.max_routes = )\(1 << 16\) - 1/\1(1 << 19)/
 		s/(config\.trie\.num_tbl8 = )\(1 << 15\)/\1(1 << 19)/' "$dir/l3fwd/l3fwd_fib.c"
-	make -C "$dir/l3fwd" shared >"$dir/build.log" 2>&1 || { tail "$dir/build.log"; die 'l3fwd does not build'; }
+	make -C "$dir/l3fwd" shared >"$dir/build.log" 2>&1 ||
+		{ tail "$dir/build.log"; die 'l3fwd does not build'; }
 }
 
 calibrate()
@@ -84,11 +85,11 @@ drain_over()
 # One run; prints the figure when every frame came back right.
 drain_once() # OPTIONS COMM COMMAND...
 {
-	local options=$1 comm=$2 pid
+	local comm=$2 pid port
 
+	port="eth0=drain:$1,rounds=300,core=$drain_core,program_core=$program_core,mac=$drain_mac"
 	shift 2
-	model_start --poll spin --port \
-		"eth0=drain:$options,rounds=300,core=$drain_core,program_core=$program_core,mac=$drain_mac" >&2
+	model_start --poll spin --port "$port" >&2
 	"$@" < <(exec sleep 1000) >"$TMPDIR/program.log" 2>&1 &
 	program=$!
 	wait_for 60 "$comm runs" pgrep -x "$comm" >&2
@@ -101,19 +102,22 @@ drain_once() # OPTIONS COMM COMMAND...
 	wait "$program" 2>/dev/null
 	model_stop >&2
 	awk '{ v[$1] = $2 } END {
-		clean = v["state"] == "done" && !v["bad"] && !v["lost"] && !v["duplicate"] && !v["incomplete_rounds"]
-		print clean ? v["ns_per_packet_median"] : "unclean " v["state"] " bad " v["bad"] " lost " v["lost"]
+		wrong = v["bad"] + v["lost"] + v["duplicate"] + v["incomplete_rounds"]
+		if (v["state"] == "done" && !wrong)
+			print v["ns_per_packet_median"]
+		else
+			print "unclean " v["state"] " bad " v["bad"] " lost " v["lost"]
 	}' "$TMPDIR/stat"
 }
 
 # Its polling thread is there and has queues to poll.
 on_core() # PID
 {
-	local task
+	local task cores
 
 	for task in /proc/"$1"/task/*; do
-		[ "$(awk '/^Cpus_allowed_list:/ { print $2 }' "$task/status" 2>/dev/null)" = $program_core ] &&
-			[ "$(alive RQ eth0)" -ge 1 ] && return 0
+		cores=$(awk '/^Cpus_allowed_list:/ { print $2 }' "$task/status" 2>/dev/null)
+		[ "$cores" = $program_core ] && [ "$(alive RQ eth0)" -ge 1 ] && return 0
 	done
 	return 1
 }
@@ -139,8 +143,8 @@ drain_figure()
 			printf 'run: %-10s %s ns (%s)\n' "$name" "$figure" "$before"
 			return
 		fi
-		printf '%s try %d: %s ns between [%s] and [%s]\n' "$name" "$try" "$figure" "$before" "$after" |
-			tee -a "$rejected" >&2
+		printf '%s try %d: %s ns between [%s] and [%s]\n' \
+			"$name" "$try" "$figure" "$before" "$after" | tee -a "$rejected" >&2
 	done
 	printf '%s %s NOISY\n' "$name" "$reference" >>"$results"
 }
@@ -159,18 +163,24 @@ drain_table()
 			return m
 		}
 		END {
-			printf "%-12s %8s %10s %18s %10s\n", "name", "ns", "reference", "ratio (min-max)", "target"
+			printf "%-12s %8s %10s %18s %10s\n",
+				"name", "ns", "reference", "ratio (min-max)", "target"
 			for (k = 1; k <= n; k++) {
 				name = order[k]; ref = reference[name]
 				m = sorted(figures[name], v)
-				if (unclean[name]) { printf "%-12s frames lost or changed\n", name; bad = 1; continue }
+				if (unclean[name]) {
+					printf "%-12s frames lost or changed\n", name
+					bad = 1
+					continue
+				}
 				if (!m) { printf "%-12s too noisy\n", name; noise = 1; continue }
 				median = v[int((m + 1) / 2)]
 				ratio = median / ref
 				ok = ratio <= 1 + percent / 100 && ratio >= 1 - percent / 100
 				if (!ok) bad = 1
-				printf "%-12s %8.2f %10.2f %6.2f (%.2f-%.2f) %9s%% %s\n", name, median, ref, ratio,
-					v[1] / ref, v[m] / ref, "+-" percent, ok ? "ok" : "short"
+				printf "%-12s %8.2f %10.2f %6.2f (%.2f-%.2f) %9s%% %s\n",
+					name, median, ref, ratio, v[1] / ref, v[m] / ref,
+					"+-" percent, ok ? "ok" : "short"
 			}
 			print bad ? "short" : noise ? "too noisy" : "ok"
 			exit bad || noise

@@ -33,11 +33,12 @@ queue_counts() # PORT
 # Rules that hash addresses and ports, one for each protocol of a port's family.
 rules() # PORT FAMILY
 {
-	local proto actions
+	local proto pattern actions
 
 	for proto in udp tcp; do
-		actions="rss types ipv$2-$proto end queues 0 1 end"
-		tp "flow create $1 ingress pattern eth / ipv$2 / $proto / end actions $actions / end"
+		pattern="eth / ipv$2 / $proto / end"
+		actions="rss types ipv$2-$proto end queues 0 1 end / end"
+		tp "flow create $1 ingress pattern $pattern actions $actions"
 		check "RSS rule accepted: IPv$2, $proto" grep -q 'Flow rule #[0-9]* created' \
 			<<<"$tp_out"
 	done

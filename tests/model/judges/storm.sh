@@ -57,8 +57,9 @@ killed()
 
 holdings()
 {
-	ctl stat | awk '$1 ~ /^(objects|clients|handles|mappings|event_fds|mapped_bytes|fds|threads)$/ {
-		printf "%s %s, ", $1, $2 }'
+	local held='objects|clients|handles|mappings|event_fds|mapped_bytes|fds|threads'
+
+	ctl stat | awk -v held="^($held)\$" '$1 ~ held { printf "%s %s, ", $1, $2 }'
 }
 
 holds()
@@ -111,7 +112,14 @@ rename() { ip link set "$1" name other; pause 50; ip link set other name "$1"; }
 address() { ip link set "$1" address 02:00:00:00:00:$((RANDOM % 90 + 10)); }
 lose() { ctl fault "$1" drop rx nth=1 times=$((RANDOM + 1)); ctl fault "$1" drop tx nth=3 times=9; }
 slow() { ctl fault "$1" delay us=$((RANDOM % 500)); pause 200; ctl fault "$1" clear; }
-show() { ctl dump >/dev/null; ctl log >/dev/null; ctl trace "$1" all; pause 30; ctl trace "$1" off; }
+show()
+{
+	ctl dump >/dev/null
+	ctl log >/dev/null
+	ctl trace "$1" all
+	pause 30
+	ctl trace "$1" off
+}
 
 hold()
 {
@@ -152,7 +160,10 @@ while [ $SECONDS -lt $end ]; do
 	count[$act]=$((${count[$act]:-0} + 1))
 	$act eth$((RANDOM % 2))
 	answer=$(timeout 30 python3 "$hostile" "$cx_dir" alive)
-	[ "$answer" = alive ] || { echo "after $act: '$answer'"; slow_answers=$((slow_answers + 1)); }
+	if [ "$answer" != alive ]; then
+		echo "after $act: '$answer'"
+		slow_answers=$((slow_answers + 1))
+	fi
 	calm
 	if ! kill -0 "$tp_pid" 2>/dev/null; then
 		fail "testpmd ended by itself after $act"

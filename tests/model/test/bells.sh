@@ -25,7 +25,14 @@ tp start
 sent() { [ "$(count_of eth0 tx_frames)" -ge 20000 ]; }
 wait_for 60 '20000 frames are sent' sent
 tp stop
-stopped() { local n; n=$(count_of eth0 tx_frames); sleep 0.1; [ "$n" = "$(count_of eth0 tx_frames)" ]; }
+stopped()
+{
+	local n
+
+	n=$(count_of eth0 tx_frames)
+	sleep 0.1
+	[ "$n" = "$(count_of eth0 tx_frames)" ]
+}
 wait_for 10 'all frames are out' stopped
 echo >&8
 wait "$bells"

@@ -164,7 +164,8 @@ sudden_ends()
 	# Its parent, cxrun, does not collect it before the program ends; and can only when its last
 	# thread is gone.
 	run -d "$dir" -- bash -c "pid=\$(cat $dir/lock); kill -KILL \$pid
-		until grep -q '^State:.Z' /proc/\$pid/status && grep -q '^Threads:.1$' /proc/\$pid/status
+		until grep -q '^State:.Z' /proc/\$pid/status &&
+			grep -q '^Threads:.1$' /proc/\$pid/status
 		do read -rt 0.02 <> <(:); done
 		exit 3"
 	equal 'device killed: the program has its own status' $rc 3

@@ -23,8 +23,9 @@ answers() # WHILE
 
 holdings()
 {
-	ctl stat | awk '$1 ~ /^(objects|clients|handles|mappings|event_fds|mapped_bytes|fds|threads)$/ {
-		printf "%s %s, ", $1, $2 }'
+	local held='objects|clients|handles|mappings|event_fds|mapped_bytes|fds|threads'
+
+	ctl stat | awk -v held="^($held)\$" '$1 ~ held { printf "%s %s, ", $1, $2 }'
 }
 
 has_clients()

@@ -64,7 +64,8 @@ int frames_set(const uint8_t *data, uint32_t len);
 
 const struct frames_conf *frames_conf(const struct frames *f);
 
-/* "key=value" of frames_conf: family len len_max flows dmac smac dst check routed_dmac routed_smac
- * hop either_zero. Return 0, -ENOENT (not one of these keys), or -EINVAL with the reason in @why. */
+/* "key=value" of frames_conf: family len len_max flows dmac smac dst check routed_dmac
+ * routed_smac hop either_zero. Return 0, -ENOENT (not one of these keys), or -EINVAL with
+ * the reason in @why. */
 int frames_option(struct frames_conf *conf, const char *key, const char *value, char *why,
 		  size_t why_size);
