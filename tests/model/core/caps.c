@@ -149,6 +149,16 @@ static void derive_striding(struct cx_dev *dev, struct cx_limits *lim)
 	lim->log_min_stride_wqe = (uint8_t)cx_cap(dev, "hca2.log_min_stride_wqe_sz");
 }
 
+/* Segments of 16 bytes in a send WQE. The field of the control segment has six bits, so 63 is the
+ * end (DPDK mlx5_prm.h, MLX5_DSEG_MAX; kernel en.h, mlx5e_get_max_sq_aligned_wqebbs: 64 "overflows"
+ * it), however large the WQE may be. That drivers stop at 60 is their own wish: whole blocks. */
+static uint8_t max_send_segs(const struct cx_dev *dev)
+{
+	uint32_t n = cx_cap(dev, "hca.max_wqe_sz_sq") / 16;
+
+	return (uint8_t)(n < 63 ? n : 63);
+}
+
 /* wqe_inline_mode: 0 layer 2 always, 1 as the port's context says, 2 not required; source:
  * kernel include/linux/mlx5/vport.h. A port of this model asks for nothing. */
 static void derive_limits(struct cx_dev *dev)
@@ -159,6 +169,7 @@ static void derive_limits(struct cx_dev *dev)
 	lim->log_max_wq_size = (uint8_t)cx_cap(dev, "hca.log_max_wq_sz");
 	lim->log_max_rqt_size = (uint8_t)cx_cap(dev, "hca.log_max_rqt_size");
 	lim->log_max_rmp = (uint8_t)cx_cap(dev, "hca.log_max_rmp");
+	lim->max_send_segs = max_send_segs(dev);
 	lim->min_inline_mode = cx_cap(dev, "eth.wqe_inline_mode") == 0;
 	lim->cqe_compression = cx_cap(dev, "hca.cqe_compression");
 	lim->enhanced_compression = lim->cqe_compression &&
@@ -166,6 +177,7 @@ static void derive_limits(struct cx_dev *dev)
 	lim->mini_l34 = lim->cqe_compression &&
 			cx_cap(dev, "hca.mini_cqe_resp_l3_l4_tag");
 	lim->csum_full = cx_cap(dev, "eth.cqe_checksum_full");
+	lim->vlan_insert = cx_cap(dev, "eth.wqe_vlan_insert");
 	lim->multi_pkt_send = cx_cap(dev, "eth.enhanced_multi_pkt_send_wqe");
 	lim->symmetric_hash = true; /* no capability tells it; DPDK sets it unasked */
 	lim->ts_real_time = cx_cap(dev, "hca.rq_ts_format") != 0;

@@ -379,9 +379,10 @@ struct cx_limits {
 		log_max_strides;
 	uint8_t log_min_stride_wqe;
 	uint8_t min_inline_mode;
+	uint8_t max_send_segs;
 	bool striding_rq, ext_stride_range, cqe_compression, enhanced_compression,
-		csum_full, mini_l34, multi_pkt_send, symmetric_hash, ts_real_time,
-		match_ttl;
+		csum_full, mini_l34, multi_pkt_send, vlan_insert, symmetric_hash,
+		ts_real_time, match_ttl;
 };
 
 /* ---- the device ---- */

@@ -7,12 +7,12 @@
 /* ---- types ---- */
 
 /* One row a type. Spaces start at different numbers, so that a number used as that of another
- * type is nobody's. The limit is the capability's: 2^N objects. Types without one are bounded
- * by what their table holds (flow tables: steer.c) or by the space. */
+ * type is nobody's. The limit is the capability's: 2^N objects, or N. Types without one are
+ * bounded by what their table holds (flow tables: steer.c) or by the space. */
 static const struct {
 	const char *name;
 	enum cx_space_id space;
-	const char *log_limit;
+	const char *log_limit, *limit;
 } types[CX_OBJ_TYPE_COUNT] = {
 	[CX_UCTX] = { "UCTX", CX_SPACE_UCTX, "hca.log_max_uctx" },
 	[CX_UMEM] = { "UMEM", CX_SPACE_UMEM, "hca.log_max_umem" },
@@ -27,7 +27,7 @@ static const struct {
 	[CX_TIS] = { "TIS", CX_SPACE_TIS, "hca.log_max_tis" },
 	[CX_TIR] = { "TIR", CX_SPACE_TIR, "hca.log_max_tir" },
 	[CX_RQT] = { "RQT", CX_SPACE_RQT, "hca.log_max_rqt" },
-	[CX_QCOUNTER] = { "QCOUNTER", CX_SPACE_QCOUNTER, NULL },
+	[CX_QCOUNTER] = { "QCOUNTER", CX_SPACE_QCOUNTER, NULL, "hca.max_qp_cnt" },
 	[CX_FCOUNTER] = { "FCOUNTER", CX_SPACE_FCOUNTER, NULL },
 	[CX_FT] = { "FT", CX_SPACE_FT, NULL },
 	[CX_FG] = { "FG", CX_SPACE_FG, NULL },
@@ -68,6 +68,8 @@ static uint32_t limit_of(const struct cx_dev *dev, enum cx_obj_type type)
 {
 	uint32_t log = types[type].log_limit ? cx_cap(dev, types[type].log_limit) : 24;
 
+	if (types[type].limit)
+		return cx_cap(dev, types[type].limit);
 	return log < 24 ? UINT32_C(1) << log : CX_NUM_MAX;
 }
 

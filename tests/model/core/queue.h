@@ -155,7 +155,6 @@ struct cx_rx_job {
 
 enum { CX_LKEY_END = 0x100 }; /* rdma-core mlx5dv.h, MLX5_INVALID_LKEY */
 
-enum cx_rx_verdict cx_rq_plain(struct cx_rx_job *job);
 enum cx_rx_verdict cx_rq_stride(struct cx_rx_job *job);
 /* @byte_cnt, @wqe_counter and @wqe_id as they go into the completion. */
 bool cx_rq_complete(const struct cx_rx_job *job, uint32_t byte_cnt, uint16_t wqe_counter,
@@ -164,8 +163,6 @@ enum cx_rx_verdict cx_rq_die_with_cq(struct cx_dev *dev, struct cx_rq *rq);
 enum cx_rx_verdict cx_rq_no_buffer(const struct cx_rx_job *job);
 /* The frame is longer than a WQE: an error completion, and the queue goes on. */
 enum cx_rx_verdict cx_rq_too_long(struct cx_rx_job *job, uint32_t room);
-void cx_rq_error_cqe(struct cx_dev *dev, struct cx_rq *rq, uint8_t syndrome,
-		     uint16_t index);
 void cx_wq_next(struct cx_wq *wq); /* the entry at head is used up */
 
 static inline uint8_t *cx_wq_entry(const struct cx_wq *wq, uint16_t index)

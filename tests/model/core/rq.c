@@ -75,8 +75,8 @@ void cx_rq_reset(struct cx_rq *rq)
 
 /* A striding entry is named in wqe_id and gives back the strides it had left, so that a
  * program that counts strides comes out right (kernel en_rx.c, mlx5e_handle_rx_cqe_mpwrq). */
-void cx_rq_error_cqe(struct cx_dev *dev, struct cx_rq *rq, uint8_t syndrome,
-		     uint16_t index)
+static void error_cqe(struct cx_dev *dev, struct cx_rq *rq, uint8_t syndrome,
+		      uint16_t index)
 {
 	const struct cx_wq *wq = wq_of(rq);
 	struct cx_cqe cqe = { .opcode = CX_CQE_RESP_ERR,
@@ -105,7 +105,7 @@ void cx_rq_flush(struct cx_dev *dev, struct cx_rq *rq)
 		return;
 	left = posted(&rq->wq, &record);
 	for (; left && left != UINT32_MAX; left--) {
-		cx_rq_error_cqe(dev, rq, CX_SYND_FLUSH, rq->wq.head);
+		error_cqe(dev, rq, CX_SYND_FLUSH, rq->wq.head);
 		cx_wq_next(&rq->wq);
 	}
 }
@@ -127,7 +127,7 @@ void cx_rq_fail(struct cx_dev *dev, struct cx_rq *rq, uint8_t syndrome,
 		dev->stats.wqe_refusals++;
 	}
 	rq->state = CX_Q_ERR;
-	cx_rq_error_cqe(dev, rq, syndrome, wqe_counter);
+	error_cqe(dev, rq, syndrome, wqe_counter);
 	dev->fault_vendor = 0; /* of this completion, not of the flush */
 	cx_event(dev, CX_EVENT_WQ_CATASTROPHIC, 0, &rq->obj);
 	left = posted(wq, &record);
@@ -161,7 +161,7 @@ enum cx_rx_verdict cx_rq_too_long(struct cx_rx_job *job, uint32_t room)
 	       rq->obj.num, job->len, job->wq->head, room);
 	cx_cover("refuse", "frame longer than the WQE");
 	job->dev->stats.wqe_refusals++;
-	cx_rq_error_cqe(job->dev, rq, CX_SYND_LENGTH, job->wq->head);
+	error_cqe(job->dev, rq, CX_SYND_LENGTH, job->wq->head);
 	cx_wq_next(job->wq);
 	return CX_RX_DEAD;
 }
@@ -330,7 +330,7 @@ static bool ends_list(const uint8_t *seg, uint32_t bytes)
 	return !bytes && cx_be32(seg + 4) == CX_LKEY_END;
 }
 
-enum cx_rx_verdict cx_rq_plain(struct cx_rx_job *job)
+static enum cx_rx_verdict into_plain(struct cx_rx_job *job)
 {
 	struct cx_wq *wq = job->wq;
 	const uint8_t *seg = cx_wq_entry(wq, wq->head),
@@ -388,5 +388,5 @@ enum cx_rx_verdict cx_rq_deliver(struct cx_dev *dev, struct cx_rq *rq,
 		return cx_rq_no_buffer(&job);
 	job.posted = (uint16_t)left;
 	parts_of(&job);
-	return is_striding(job.wq) ? cx_rq_stride(&job) : cx_rq_plain(&job);
+	return is_striding(job.wq) ? cx_rq_stride(&job) : into_plain(&job);
 }

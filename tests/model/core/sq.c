@@ -5,7 +5,9 @@
  *   record   [1]: count of blocks posted, big-endian, upper 16 bits zero
  *
  * Completion modes (DPDK mlx5_prm.h, MLX5_COMP_*): 0 and 1 make one only on error, and
- * after the first error of the queue 1 makes none; 2 always; 3 always, with an event.
+ * after the first error of the queue 1 makes none; 2 always; 3 always, with an event (kernel
+ * include/linux/mlx5/qp.h, MLX5_WQE_CTRL_CQ_UPDATE_AND_EQE). That mode 3 asks for its event
+ * by itself, armed or not, is assumed from the two names; no public driver uses it.
  * That is what lets DPDK run a queue of thousands of blocks on a small CQ.
  *
  * An error: one completion with its syndrome, the queue to ERR, an event; then 0x05
@@ -209,6 +211,10 @@ bad_ctrl(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w,
 	if ((d[2] >> 5 & 7) > FENCE_MAX)
 		cx_sq_fail(dev, sq, CX_SYND_QP_OP, w->index, "wqe_ctrl.fence",
 			   "%u is unknown", d[2] >> 5 & 7);
+	else if (w->ds > dev->lim.max_send_segs)
+		cx_sq_fail(dev, sq, CX_SYND_QP_OP, w->index, "wqe_ctrl.ds",
+			   "%u, but capability hca.max_wqe_sz_sq lets %u in", w->ds,
+			   dev->lim.max_send_segs);
 	else
 		cx_sq_fail(dev, sq, CX_SYND_QP_OP, w->index, "wqe_ctrl.ds",
 			   "%u, with %u blocks of 4 posted", w->ds, left);
@@ -226,7 +232,7 @@ static bool read_ctrl(struct cx_dev *dev, struct cx_sq *sq, struct cx_wqe *w,
 	if (CX_UNLIKELY((d[0] >> 8 ^ w->index) | (d[1] >> 8 ^ sq->obj.num) |
 			(d[1] & 0xc0) | (d[2] & CTRL_D2_RESERVED)) ||
 	    CX_UNLIKELY((d[2] >> 5 & 7) > FENCE_MAX || !w->ds ||
-			blocks_of(w->ds) > left)) {
+			w->ds > dev->lim.max_send_segs || blocks_of(w->ds) > left)) {
 		bad_ctrl(dev, sq, w, d, left);
 		return false;
 	}

@@ -108,6 +108,9 @@ static bool check_use(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe 
 	if (CX_UNLIKELY(!eth->mss != (w->opcode != OP_LSO)))
 		return fail(dev, sq, w, CX_SYND_QP_OP, "wqe_eth.mss", eth->mss,
 			    "does not go with the opcode");
+	if (CX_UNLIKELY(eth->insert_vlan && !dev->lim.vlan_insert))
+		return fail(dev, sq, w, CX_SYND_QP_OP, "wqe_eth.insert_vlan", 1,
+			    "but capability eth.wqe_vlan_insert is 0");
 	if (w->opcode == OP_MULTI && CX_UNLIKELY(eth->inline_bytes || eth->insert_vlan))
 		return fail(dev, sq, w, CX_SYND_QP_OP, "wqe_eth.inline_hdr_sz",
 			    eth->inline_bytes, "or VLAN insertion in a multi-packet WQE");

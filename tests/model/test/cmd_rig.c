@@ -325,7 +325,7 @@ static void b_query_q_counter(struct rig *r, struct mailbox *m)
 static void b_flow_counter(struct rig *r, struct mailbox *m)
 {
 	(void)r;
-	CX_SET(alloc_flow_counter_in, m->in, flow_counter_bulk, 1);
+	CX_SET(alloc_flow_counter_in, m->in, flow_counter_bulk, 4); /* 512 */
 }
 
 static void b_query_flow_counter(struct rig *r, struct mailbox *m)

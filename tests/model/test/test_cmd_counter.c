@@ -66,19 +66,26 @@ static void test_queue_counter_in_use(void **state)
 	rig_close(r);
 }
 
-/* The number has eight bits: 255 sets, then "limits exceeded". */
-static void test_all_queue_counters(void **state)
+/* As many sets as the capability says, and never more than eight bits can number; then
+ * "limits exceeded". */
+static void all_queue_counters(const char *const *caps, uint32_t n)
 {
-	struct rig *r = rig_open(NULL);
+	struct rig *r = rig_open(caps);
 	uint8_t in[16] = { 0 }, out[16];
 
-	(void)state;
-	while (cx_obj_count(r->d->dev, CX_QCOUNTER) < 255)
+	while (cx_obj_count(r->d->dev, CX_QCOUNTER) < n)
 		assert_int_not_equal(d_q_counter(r->d), 0);
 	assert_int_equal(d_cmd(r->d, D_ALLOC_Q_COUNTER, in, sizeof(in), out, sizeof(out)),
 			 CX_ST_LIMIT);
 	d_assert_log(r->d, "alloc_q_counter_out.counter_set_id: no number left");
 	rig_close(r);
+}
+
+static void test_all_queue_counters(void **state)
+{
+	(void)state;
+	all_queue_counters(NULL, 127);
+	all_queue_counters((const char *[]){ "hca.max_qp_cnt=1023", NULL }, 255);
 }
 
 /* The kernel's sets are for the queues of all programs, but nobody else may take them away. */
@@ -138,7 +145,8 @@ static uint64_t octets_at(const uint8_t *out, uint32_t i)
 
 static void test_every_bulk(void **state)
 {
-	struct rig *r = rig_open(NULL);
+	struct rig *r =
+		rig_open((const char *[]){ "hca.flow_counter_bulk_alloc=0xff", NULL });
 	struct mailbox m;
 
 	(void)state;
@@ -193,15 +201,15 @@ static void test_query_and_clear(void **state)
 static void test_range_over_nobody(void **state)
 {
 	struct rig *r = rig_open(NULL);
-	uint32_t past = r->flow_counter + 128;
+	uint32_t past = r->flow_counter + 512;
 	uint16_t uid = r->d->uid;
 	uint8_t out[16 + 16 * 8];
 
 	(void)state;
-	counter_of(r, past - 1)->packets[127] = 9;
+	counter_of(r, past - 1)->packets[511] = 9;
 	assert_null(counter_of(r, past));
 	assert_int_equal(query(r, past - 4, 8, true, out), CX_ST_BAD_RES);
-	assert_int_equal(counter_of(r, past - 1)->packets[127],
+	assert_int_equal(counter_of(r, past - 1)->packets[511],
 			 9); /* not cleared either */
 	r->d->uid = 0;
 	d_assert_ok(r->d, query(r, past - 4, 8, false, out));
@@ -278,15 +286,15 @@ static void test_flow_counter_in_use(void **state)
 static void test_limit_of_flow_counters(void **state)
 {
 	struct rig *r = rig_open((const char *[]){
-		"hca.max_flow_counter_31_16=0", "hca.max_flow_counter_15_0=256", NULL });
+		"hca.max_flow_counter_31_16=0", "hca.max_flow_counter_15_0=1024", NULL });
 	struct mailbox m;
 
 	(void)state;
 	rig_build(r, D_ALLOC_FLOW_COUNTER, &m);
-	d_assert_ok(r->d, rig_cmd(r, &m)); /* the second 128 */
-	rig_refuse(r, &m, CX_ST_LIMIT, "128 more than 256 of 256");
+	d_assert_ok(r->d, rig_cmd(r, &m)); /* the second 512 */
+	rig_refuse(r, &m, CX_ST_LIMIT, "512 more than 1024 of 1024");
 	CX_SET(alloc_flow_counter_in, m.in, flow_counter_bulk, 0);
-	rig_refuse(r, &m, CX_ST_LIMIT, "1 more than 256 of 256");
+	rig_refuse(r, &m, CX_ST_LIMIT, "1 more than 1024 of 1024");
 	rig_close(r);
 }
 

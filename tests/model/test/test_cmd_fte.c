@@ -348,12 +348,12 @@ static void test_counter_of_a_bulk(void **state)
 	uint32_t first, id;
 
 	(void)state;
-	CX_SET(alloc_flow_counter_in, in, flow_counter_bulk, 1); /* 128 */
+	CX_SET(alloc_flow_counter_in, in, flow_counter_bulk, 4); /* 512 */
 	assert_int_equal(d_cmd(r.d, D_ALLOC_FLOW_COUNTER, in, sizeof(in), out,
 			       sizeof(out)),
 			 CX_ST_OK);
 	first = (uint32_t)CX_GET(alloc_flow_counter_out, out, flow_counter_id);
-	id = first + 127;
+	id = first + 511;
 	assert_int_equal(many_counters(&r, 1, &id), CX_ST_OK);
 	d_root(r.d, r.table);
 	flow_steer_one(r.d, &f);

@@ -96,7 +96,8 @@ static void test_each_allocation_of_commands(void **state)
 		if (!row->made)
 			continue;
 		for (unsigned n = 0; n < 256; n += 85) {
-			struct rig *r = rig_open(NULL);
+			struct rig *r =
+				rig_open((const char *[]){ "hca.max_qp_cnt=1023", NULL });
 
 			if (row->opcode != D_ALLOC_Q_COUNTER || n < 255)
 				fill(r, row, n);

@@ -564,12 +564,12 @@ static uint16_t sum_in(struct q_rx *rx, const struct frame *f)
  * it tags and padding are added. */
 static void test_sum_of_tags_and_padding(void **state)
 {
-	const char *const old[] = { "eth.cqe_checksum_full=0", NULL };
+	const char *const full[] = { "eth.cqe_checksum_full=1", NULL };
 	struct d_cq_conf cq = { .log_size = 6 };
-	struct q_rx keeps = q_rx_open(NULL, &cq, &(struct d_rq_conf){ .log_size = 4 });
+	struct q_rx keeps = q_rx_open(full, &cq, &(struct d_rq_conf){ .log_size = 4 });
 	struct q_rx strips = q_rx_open(
-		NULL, &cq, &(struct d_rq_conf){ .log_size = 4, .strip_vlan = true });
-	struct q_rx bare = q_rx_open(old, &cq, &(struct d_rq_conf){ .log_size = 4 });
+		full, &cq, &(struct d_rq_conf){ .log_size = 4, .strip_vlan = true });
+	struct q_rx bare = q_rx_open(NULL, &cq, &(struct d_rq_conf){ .log_size = 4 });
 	struct frame f;
 
 	(void)state;

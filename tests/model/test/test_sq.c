@@ -92,7 +92,7 @@ static void test_send_of_many_segments(void **state)
 
 	(void)state;
 	d_wqe_eth(&w, NULL, 0);
-	while (w.ds < 63) { /* all that six bits can say */
+	while (w.ds < 63) { /* the longest: see caps.c, max_send_segs() */
 		uint32_t at = w.ds * 1000, len = 1 + w.ds % 61;
 
 		add_ptr(&r, &w, at, len);

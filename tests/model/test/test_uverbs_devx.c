@@ -298,15 +298,15 @@ static void counters_made_in_bulk_have_many_numbers(void **state)
 
 	(void)state;
 	CX_SET(alloc_flow_counter_in, in, opcode, CX_OP_ALLOC_FLOW_COUNTER);
-	CX_SET(alloc_flow_counter_in, in, flow_counter_bulk, 1); /* 128 */
+	CX_SET(alloc_flow_counter_in, in, flow_counter_bulk, 4); /* 512 */
 	assert_int_equal(uvr_create(a.fd, in, sizeof(in), out, sizeof(out), &handle), 0);
 	first = cx_be32(out + 8);
 	CX_SET(query_flow_counter_in, query, opcode, CX_OP_QUERY_FLOW_COUNTER);
-	for (uint32_t i = 0; i < 130; i += i == 126 ? 1 : 63) {
+	for (uint32_t i = 0; i < 514; i += i == 510 ? 1 : 255) {
 		CX_SET(query_flow_counter_in, query, flow_counter_id, first + i);
 		assert_int_equal(uvr_query(a.fd, handle, query, sizeof(query), answer,
 					   sizeof(answer)),
-				 i < 128 ? 0 : EINVAL);
+				 i < 512 ? 0 : EINVAL);
 	}
 	assert_int_equal(uvr_devx_destroy(a.fd, handle), 0);
 }

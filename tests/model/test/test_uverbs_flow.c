@@ -297,16 +297,16 @@ static void one_of_many_counters(void **state)
 
 	(void)state;
 	CX_SET(alloc_flow_counter_in, in, opcode, CX_OP_ALLOC_FLOW_COUNTER);
-	CX_SET(alloc_flow_counter_in, in, flow_counter_bulk, 1); /* 128 */
+	CX_SET(alloc_flow_counter_in, in, flow_counter_bulk, 4); /* 512 */
 	assert_int_equal(uvr_create(a.fd, in, sizeof(in), out, sizeof(out), &counter), 0);
 	id = (uint32_t)CX_GET(alloc_flow_counter_out, out, flow_counter_id);
 	assert_int_equal(flow_with_counter(counter, offset, 8), EINVAL);
-	offset[0] = 128;
+	offset[0] = 512;
 	assert_int_equal(flow_with_counter(counter, offset, 4), EINVAL);
-	offset[0] = 127;
+	offset[0] = 511;
 	assert_int_equal(flow_with_counter(counter, offset, 4), 0);
 	expect(uvr_frame_to(0, mac1), CX_RX_QUEUED, 1, 0);
-	assert_int_equal(packets_of(counter, id + 127), 1);
+	assert_int_equal(packets_of(counter, id + 511), 1);
 }
 
 /* ---- what is refused ---- */
