@@ -10,6 +10,9 @@
 
 /* ---- log.c ---- */
 
+/* Lines that stderr takes at once, and a second for ever. */
+enum { LOG_BURST_LINES = 10000, LOG_LINES_A_S = 100 };
+
 int log_start(struct model *m); /* 0 or -errno; before it model_log() is silent */
 void log_stop(struct model *m); /* writes what waits */
 /* The newest @last lines, oldest first; 0 = all that are kept. */

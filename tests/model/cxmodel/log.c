@@ -3,6 +3,10 @@
  * Threads that log hold the model's lock more often than not, so none of them
  * waits for whoever reads stderr: lines go to a ring, and a thread writes them.
  * If it falls behind by a whole ring, the oldest lines are counted, not written.
+ *
+ * Clients cause most lines, and stderr may be a file: LOG_BURST_LINES are written at
+ * once, then LOG_LINES_A_S for ever; the others are kept for `ctl log`, and counted. Lines of a
+ * trace were asked for, and are written all.
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
@@ -16,6 +20,7 @@
 #include "inside.h"
 
 enum { RING_LINES = 8192, LINE_MAX_BYTES = 4096 };
+enum kind { LINE, NOTE, TRACE };
 
 struct log_ring {
 	pthread_mutex_t lock;
@@ -30,23 +35,67 @@ struct log_ring {
 	/* A program that errs in a loop errs in the same words. */
 	char last[LINE_MAX_BYTES];
 	uint64_t repeats;
+	uint64_t spent; /* lines written, less those that time made good */
+	uint64_t withheld;
+	long paid_us; /* till when time has made good */
 };
 
-static void put(struct log_ring *l, const char *text, bool note)
+static long now_us(const struct log_ring *l)
 {
 	struct timespec now;
-	long us;
-	char **slot = &l->line[l->next % RING_LINES];
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	us = (now.tv_sec - l->start.tv_sec) * 1000000 +
-	     (now.tv_nsec - l->start.tv_nsec) / 1000;
+	return (now.tv_sec - l->start.tv_sec) * 1000000 +
+	       (now.tv_nsec - l->start.tv_nsec) / 1000;
+}
+
+static void store(struct log_ring *l, long us, const char *text, bool note)
+{
+	char **slot = &l->line[l->next % RING_LINES];
+
 	free(*slot);
 	if (asprintf(slot, "%ld.%06ld %s", us / 1000000, us % 1000000, text) < 0)
 		*slot = NULL;
 	l->note[l->next % RING_LINES] = note;
 	l->next++;
 	pthread_cond_signal(&l->more);
+}
+
+/* May one more line be written? */
+static bool spend(struct log_ring *l, long us)
+{
+	uint64_t good = (uint64_t)(us - l->paid_us) * LOG_LINES_A_S / 1000000;
+
+	l->paid_us += (long)(good * 1000000 / LOG_LINES_A_S);
+	l->spent -= good < l->spent ? good : l->spent;
+	if (l->spent >= LOG_BURST_LINES) {
+		l->withheld++;
+		return false;
+	}
+	l->spent++;
+	return true;
+}
+
+static void put_withheld(struct log_ring *l, long us)
+{
+	char text[80];
+
+	if (!l->withheld)
+		return;
+	snprintf(text, sizeof(text), "(%llu lines not written: over %u a second)",
+		 (unsigned long long)l->withheld, LOG_LINES_A_S);
+	l->withheld = 0;
+	store(l, us, text, false);
+}
+
+static void put(struct log_ring *l, const char *text, enum kind kind)
+{
+	long us = now_us(l);
+	bool write = kind == TRACE || (kind == LINE && spend(l, us));
+
+	if (write && kind == LINE)
+		put_withheld(l, us);
+	store(l, us, text, !write);
 }
 
 static void put_repeats(struct log_ring *l)
@@ -58,13 +107,13 @@ static void put_repeats(struct log_ring *l)
 	snprintf(text, sizeof(text), "last line came %llu times more",
 		 (unsigned long long)l->repeats);
 	l->repeats = 0;
-	put(l, text, false);
+	put(l, text, LINE);
 }
 
-static void add(struct model *m, bool note, const char *fmt, va_list ap)
+static void add(struct model *m, enum kind kind, const char *fmt, va_list ap)
 	__attribute__((format(printf, 3, 0)));
 
-static void add(struct model *m, bool note, const char *fmt, va_list ap)
+static void add(struct model *m, enum kind kind, const char *fmt, va_list ap)
 {
 	char text[LINE_MAX_BYTES];
 
@@ -76,7 +125,7 @@ static void add(struct model *m, bool note, const char *fmt, va_list ap)
 		m->log->repeats++;
 	} else {
 		put_repeats(m->log);
-		put(m->log, text, note);
+		put(m->log, text, kind);
 		memcpy(m->log->last, text, strlen(text) + 1);
 	}
 	pthread_mutex_unlock(&m->log->lock);
@@ -87,8 +136,19 @@ void model_log(struct model *m, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	add(m, false, fmt, ap);
+	add(m, LINE, fmt, ap);
 	va_end(ap);
+}
+
+void model_trace(struct model *m, const char *line)
+{
+	if (!m->log)
+		return;
+	pthread_mutex_lock(&m->log->lock);
+	put_repeats(m->log);
+	put(m->log, line, TRACE);
+	m->log->last[0] = 0;
+	pthread_mutex_unlock(&m->log->lock);
 }
 
 void model_note(struct model *m, const char *fmt, ...)
@@ -96,7 +156,7 @@ void model_note(struct model *m, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	add(m, !m->verbose, fmt, ap);
+	add(m, m->verbose ? LINE : NOTE, fmt, ap);
 	va_end(ap);
 }
 
@@ -167,6 +227,7 @@ void log_stop(struct model *m)
 		return;
 	pthread_mutex_lock(&l->lock);
 	put_repeats(l);
+	put_withheld(l, now_us(l));
 	l->stop = true;
 	pthread_cond_signal(&l->more);
 	pthread_mutex_unlock(&l->lock);

@@ -76,6 +76,8 @@ void model_unlock(struct model *m);
 /* Log line of the process: to stderr with the time; also kept in a ring for `ctl log`. */
 void model_log(struct model *m, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Of a trace that was asked for: never left out for being one of many. */
+void model_trace(struct model *m, const char *line);
 /* The same for the ordinary course of things: on stderr only with -v. */
 void model_note(struct model *m, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -13,8 +13,9 @@
  *                     or the lock is released by somebody who may have changed that
  *
  * Modes: spin never naps while a client is there (lowest latency, a whole core);
- * fifo runs at real-time priority and naps instead of yielding, since it would starve
- * the programs of a small machine otherwise.
+ * fifo runs at real-time priority and naps instead of yielding; with work that does not
+ * end it still rests a third of the time, since the programs of a small machine, which may
+ * be what it waits for, would get 5 % of the core otherwise (the kernel's throttling).
  *
  * Fairness: who wants the lock counts itself in m->waiters, and the poller lets it in.
  */
@@ -48,6 +49,9 @@ static const struct {
 };
 #define LONGEST_NAP_NS INT64_C(4000000)
 #define FIFO_NAP_NS    INT64_C(50000)
+/* Of any FIFO_SPAN_NS that it ran, it rests so much. */
+#define FIFO_SPAN_NS INT64_C(2000000)
+#define FIFO_REST_NS INT64_C(1000000)
 /* From here on a nap may be cut short by model_unlock(); shorter ones are over too soon. */
 #define WORTH_WAKING_NS INT64_C(500000)
 #define FOREVER		INT64_C(-1)
@@ -62,6 +66,7 @@ struct poller {
 	unsigned idle;	 /* passes without work, or since something ended a nap */
 	bool busy;	 /* work since busy_ns */
 	int64_t busy_ns; /* time of the last work */
+	int64_t span_ns, rested_ns; /* --poll fifo: start of the span, rests since */
 	struct pollfd fd[2 * MODEL_PORTS + 1];
 	unsigned n_fds;
 	atomic_uint_fast64_t passes, busy_passes, naps, blocks;
@@ -222,17 +227,31 @@ static int64_t plan(struct poller *p)
 static void rest(struct poller *p, int64_t ns)
 {
 	struct timespec ts = { .tv_sec = 0, .tv_nsec = ns };
+	int64_t start = now_ns();
 	uint64_t n;
 	int r;
 
 	atomic_fetch_add(ns == FOREVER ? &p->blocks : &p->naps, 1);
 	r = ppoll(p->fd, p->n_fds, ns == FOREVER ? NULL : &ts, NULL);
 	atomic_store(&p->asleep, false);
+	p->rested_ns += now_ns() - start;
 	if (r <= 0)
 		return;
 	if (p->fd[0].revents && read(p->wake, &n, sizeof(n)) < 0)
 		return;
 	p->idle = 0; /* somebody brought work, or will within microseconds */
+}
+
+static void rest_a_third(struct poller *p)
+{
+	int64_t now = now_ns();
+
+	if (now - p->span_ns < FIFO_SPAN_NS)
+		return;
+	if (p->rested_ns < FIFO_REST_NS)
+		nap(FIFO_REST_NS - p->rested_ns);
+	p->span_ns = now_ns();
+	p->rested_ns = 0;
 }
 
 static void turn(struct poller *p)
@@ -260,6 +279,8 @@ static void turn(struct poller *p)
 		rest(p, ns);
 	else if (p->idle > SPINS && p->m->poll != MODEL_POLL_FIFO)
 		sched_yield();
+	if (p->m->poll == MODEL_POLL_FIFO)
+		rest_a_third(p);
 }
 
 /* ---- the thread ---- */

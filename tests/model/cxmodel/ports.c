@@ -346,6 +346,13 @@ static void on_log(void *arg, const char *line)
 	model_log(p->model, "%s", line);
 }
 
+static void on_trace(void *arg, const char *line)
+{
+	struct model_port *p = arg;
+
+	model_trace(p->model, line);
+}
+
 static uint64_t on_now(void *arg)
 {
 	struct timespec ts;
@@ -365,7 +372,7 @@ static int make_device(struct model_port *p, const struct spec *s, char *why,
 			      .kernel_rx = on_kernel_rx,
 			      .event = on_event,
 			      .log = on_log,
-			      .trace = on_log,
+			      .trace = on_trace,
 			      .now_ns = on_now };
 	struct cx_conf conf = { .name = p->rdma_name,
 				.mtu = s->mtu,

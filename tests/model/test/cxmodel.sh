@@ -137,6 +137,22 @@ sleeps()
 	report "idle device without clients: $used us of CPU a second"
 }
 
+# Endless work at real-time priority: a third of the time is left to others all the same.
+fifo_rests()
+{
+	local before used now
+
+	start "$dir" --netns $a --poll fifo --port eth0=gen:count=0,window=0,start=ctl
+	ctl wire eth0 start
+	before=$(stat_of poller_cpu_us) now=${EPOCHREALTIME/./}
+	read -rt 1 <> <(:)
+	used=$(($(stat_of poller_cpu_us) - before))
+	now=$((${EPOCHREALTIME/./} - now))
+	at_least 'frames of endless work at real-time priority' "$(count rx_frames)" 1000
+	within 'CPU of the busy real-time poller, per cent' $((100 * used / now)) 1 75
+	stop
+}
+
 # ---- what an administrator does ----
 
 mtu()
@@ -368,6 +384,7 @@ bad_input()
 }
 
 netns
+fifo_rests
 kernel_path
 sleeps
 mtu

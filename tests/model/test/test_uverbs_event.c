@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static const uint8_t mac[6] = { 2, 0, 0, 0, 0, 1 };
@@ -165,6 +166,38 @@ static bool no_files(void *arg)
 	(void)arg;
 	server_stat(&uvr_m, &st);
 	return !st.event_fds;
+}
+
+/* Event files are a client's to keep, but the last descriptors are for calls and for others. */
+static void channels_leave_descriptors_for_calls(void **state)
+{
+	enum { MOST = 400 };
+	static int channel[MOST];
+	struct rlimit old, few;
+	struct uvr_cq cq;
+	struct uvr_ctx b;
+	int top = dup(0), err = 0;
+	unsigned n = 0;
+
+	(void)state;
+	close(top);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	few = old;
+	few.rlim_cur = (rlim_t)top + 300; /* the server's and ours */
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	while (n < MOST && !err) {
+		err = uvr_try_comp_channel(a.fd, &channel[n]);
+		n += !err;
+	}
+	assert_int_equal(err, EMFILE);
+	assert_in_range(n, 50, 299);
+	assert_int_equal(uvr_cq(&a, &cq, 16, channel[n - 1]), 0);
+	while (n)
+		close(channel[--n]);
+	uvr_until(no_files, NULL, "the channels are closed here too");
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	uvr_open(&b, 0);
+	uvr_close(&b);
 }
 
 static void a_closed_channel_ends_only_the_events(void **state)
@@ -639,6 +672,7 @@ int main(void)
 		cmocka_unit_test(unread_completions_go_with_their_queue),
 		cmocka_unit_test(a_channel_is_known_by_any_number),
 		cmocka_unit_test(a_closed_channel_ends_only_the_events),
+		cmocka_unit_test(channels_leave_descriptors_for_calls),
 		cmocka_unit_test(errors_of_queues_are_asynchronous_events),
 		cmocka_unit_test(every_async_file_hears_of_its_port),
 		cmocka_unit_test(a_record_has_the_event_itself),

@@ -103,6 +103,7 @@ struct uvr_cq {
 	uint32_t *dbrec;
 };
 int uvr_comp_channel(int fd); /* its descriptor */
+int uvr_try_comp_channel(int fd, int *channel);
 int uvr_async_fd(int fd);
 /* @channel: a completion channel, -1 = none */
 int uvr_cq(struct uvr_ctx *c, struct uvr_cq *cq, uint32_t entries, int channel);

@@ -7,7 +7,7 @@
 
 /* ---- completion queues ---- */
 
-int uvr_comp_channel(int fd)
+int uvr_try_comp_channel(int fd, int *channel)
 {
 	struct ib_uverbs_create_comp_channel req = { 0 };
 	struct ib_uverbs_create_comp_channel_resp resp = { 0 };
@@ -17,9 +17,18 @@ int uvr_comp_channel(int fd)
 			       .out = &resp,
 			       .out_len = sizeof(resp) };
 	struct uvc c;
+	int err = uvc_write(fd, &c, &w);
 
-	assert_int_equal(uvc_write(fd, &c, &w), 0);
-	return (int)resp.fd;
+	*channel = (int)resp.fd;
+	return err;
+}
+
+int uvr_comp_channel(int fd)
+{
+	int channel;
+
+	assert_int_equal(uvr_try_comp_channel(fd, &channel), 0);
+	return channel;
 }
 
 int uvr_async_fd(int fd)

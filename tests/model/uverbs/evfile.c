@@ -83,6 +83,11 @@ int uv_evfile_new(struct uv_ctx *ctx, enum uv_ev_kind kind, bool omit_data,
 	if (!ef)
 		return -ENOMEM;
 	rc = open_ends(kind, end);
+	if (!rc && (uv_is_reserve(end[0]) || uv_is_reserve(end[1]))) {
+		close(end[0]);
+		close(end[1]);
+		rc = -EMFILE;
+	}
 	if (rc) {
 		free(ef);
 		return rc;

@@ -414,7 +414,7 @@ static void turn_away_next(struct server *s)
 
 /* Calls of contexts that are open need descriptors for a moment, and so do control
  * connections. Descriptors are given out lowest first. */
-static bool is_reserve(int fd)
+bool uv_is_reserve(int fd)
 {
 	enum { RESERVE = 64 };
 	struct rlimit l;
@@ -428,7 +428,7 @@ static void accept_one(struct server *s)
 {
 	int sock = accept4(s->listen, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	if (sock >= 0 && is_reserve(sock))
+	if (sock >= 0 && uv_is_reserve(sock))
 		turn_away(s, sock);
 	else if (sock >= 0)
 		serve(s, sock);

@@ -121,6 +121,7 @@ int uv_eqns(struct uv_port *port); /* fills eqn and n_vectors */
 uint16_t uv_mtu(const struct uv_port *port);
 
 bool uv_stopping(const struct server *s);
+bool uv_is_reserve(int fd); /* too high a number for what a client may keep open */
 void uv_wake(struct uv_ctx *ctx); /* its thread shall look at event files and memory */
 void uv_unwake(struct uv_ctx *ctx);
 
@@ -584,7 +585,6 @@ bool uv_capable(struct uv_call *call, int capability);
 
 /* shared by method files */
 int uv_check_access(struct uv_call *call, uint32_t flags); /* ib_check_mr_access() */
-bool uv_writable(uint32_t access); /* does it need memory to write to? */
 /* A range of client memory as a umem of the device; both undone with @obj. */
 int uv_umem_of(struct uv_call *call, struct uv_obj *obj, uint64_t addr, uint64_t len,
 	       uint32_t access, uint32_t *umem);
