@@ -194,6 +194,7 @@ static struct fate fate_of(const struct router *r, const struct fib_nh *nh)
 	case FIB_NH_KERNEL:
 		return punted(PKT_PUNT_UNSUPPORTED_ROUTE);
 	case FIB_NH_NONE:
+	case FIB_NH_GROUP:
 		break;
 	}
 	return punted(PKT_PUNT_NO_ROUTE);

@@ -26,6 +26,8 @@
 enum {
 	DEFAULT_NEXTHOPS = 65536,
 	MAX_NEXTHOPS = 1 << 22,
+	DEFAULT_GROUPS = 4096,
+	DEFAULT_GROUP_BYTES = 16 << 20,
 	/* Pieces that wait for a grace period before we wait for one ourselves. */
 	MAX_WAITING = 32768,
 };
@@ -35,6 +37,8 @@ struct fib {
 	struct rib rib;
 	struct table table[2]; /* [0] IPv4, [1] IPv6 */
 	enum fib_simd simd;
+	uint64_t flow_seed;
+	bool has_groups; /* workers know that there may be some */
 	/* Parts of the words that changed since the last grace period: first, second. */
 	bool is_recent[2];
 	/* One is live, the other for the next publication. */
@@ -78,6 +82,8 @@ static void publish_nexthops(struct fib *fib)
 		.v6 = &fib->table[1].view,
 		.lookup4 = fib->table[0].layout->lookup4[fib->simd],
 		.lookup6 = fib->table[1].layout->lookup6[fib->simd],
+		.flow_seed = fib->flow_seed,
+		.has_groups = fib->has_groups,
 	};
 	rcu_publish(fib->live, t);
 }
@@ -105,6 +111,13 @@ static void publish_words(struct fib *fib, enum words_step step)
 
 /* ---- life ---- */
 
+static void limit_groups(struct groups *groups, const struct fib_conf *conf)
+{
+	groups->max = conf->max_groups ? conf->max_groups : DEFAULT_GROUPS;
+	groups->max_bytes = conf->max_group_bytes ? conf->max_group_bytes
+						  : DEFAULT_GROUP_BYTES;
+}
+
 int fib_new(const struct fib_conf *conf, struct fib **ret)
 {
 	const struct table_layout *v4 = conf->layout4 == FIB4_DIR24 ? &dir24_layout
@@ -121,7 +134,9 @@ int fib_new(const struct fib_conf *conf, struct fib **ret)
 	if (!fib)
 		return -ENOMEM;
 	fib->simd = conf->simd == FIB_SIMD_BEST ? fib_simd_best() : conf->simd;
+	fib->flow_seed = conf->flow_seed;
 	r = nexthops_open(&fib->nexthops, max);
+	limit_groups(&fib->nexthops.groups, conf);
 	if (!r)
 		r = rib_open(&fib->rib, &fib->nexthops);
 	if (!r)
@@ -155,11 +170,18 @@ struct fib_tables *const *fib_live(const struct fib *fib)
 
 /* ---- next hops ---- */
 
+/* Next hops or groups are waiting for a grace period. */
+static bool has_dying(const struct fib *fib)
+{
+	return fib->nexthops.dying || fib->nexthops.groups.retired;
+}
+
 int fib_nh_get(struct fib *fib, const struct fib_nh *nh, uint32_t *ret)
 {
-	int r = nexthops_get(&fib->nexthops, nh, ret);
+	int r = nh->kind == FIB_NH_GROUP ? -EINVAL
+					 : nexthops_get(&fib->nexthops, nh, ret);
 
-	if (r != -ENOSPC || !fib->nexthops.dying)
+	if (r != -ENOSPC || !has_dying(fib))
 		return r;
 	quiesce(fib);
 	return nexthops_get(&fib->nexthops, nh, ret);
@@ -179,25 +201,21 @@ const struct fib_nh *fib_nh_at(const struct fib *fib, uint32_t index)
 	return nexthops_at(&fib->nexthops, index);
 }
 
-static bool in_use(const struct fib *fib, uint32_t index)
-{
-	return index && index <= fib->nexthops.top &&
-	       nexthops_info(&fib->nexthops, index)->refs;
-}
-
 void fib_nh_each(const struct fib *fib,
 		 bool (*fn)(void *arg, uint32_t index, const struct fib_nh *nh),
 		 void *arg)
 {
 	for (uint32_t i = 1; i <= fib->nexthops.top; i++)
-		if (in_use(fib, i) && !fn(arg, i, fib_nh_at(fib, i)))
+		if (nexthops_in_use(&fib->nexthops, i) && !fn(arg, i, fib_nh_at(fib, i)))
 			return;
 }
 
 int fib_nh_set(struct fib *fib, uint32_t index, const struct fib_nh *nh)
 {
-	if (!in_use(fib, index))
+	if (!nexthops_in_use(&fib->nexthops, index))
 		return -ENOENT;
+	if (nh->kind == FIB_NH_GROUP || fib_nh_at(fib, index)->kind == FIB_NH_GROUP)
+		return -EINVAL;
 	quiesce(fib); /* the copy that is written to may still be read */
 	nexthops_set(&fib->nexthops, index, nh);
 	nexthops_flip(&fib->nexthops);
@@ -214,8 +232,10 @@ void fib_nh_change(struct fib *fib,
 	for (uint32_t i = 1; i <= fib->nexthops.top; i++) {
 		struct fib_nh nh = *fib_nh_at(fib, i);
 
-		if (!in_use(fib, i) || !fn(arg, i, &nh))
+		if (!nexthops_in_use(&fib->nexthops, i) || nh.kind == FIB_NH_GROUP ||
+		    !fn(arg, i, &nh))
 			continue;
+		assert(nh.kind != FIB_NH_GROUP);
 		nexthops_set(&fib->nexthops, i, &nh);
 		any = true;
 	}
@@ -223,6 +243,45 @@ void fib_nh_change(struct fib *fib,
 		return;
 	nexthops_flip(&fib->nexthops);
 	publish_nexthops(fib);
+}
+
+/* ---- groups ---- */
+
+/* Workers look for groups from their next turn on; no route leads to one before. */
+static void announce_groups(struct fib *fib)
+{
+	fib->has_groups = true;
+	quiesce(fib); /* the other tables may still be read */
+	publish_nexthops(fib);
+	rcu_wait();
+}
+
+int fib_group_get(struct fib *fib, const struct fib_group *g, uint32_t *ret)
+{
+	int r = groups_get(&fib->nexthops, g, ret);
+
+	if (r == -ENOSPC && has_dying(fib)) {
+		quiesce(fib);
+		r = groups_get(&fib->nexthops, g, ret);
+	}
+	if (!r && !fib->has_groups)
+		announce_groups(fib);
+	return r;
+}
+
+int fib_group_set(struct fib *fib, uint32_t index, const struct fib_group *g)
+{
+	int r = groups_set(&fib->nexthops, index, g);
+
+	if (r != -ENOSPC || !has_dying(fib))
+		return r;
+	quiesce(fib);
+	return groups_set(&fib->nexthops, index, g);
+}
+
+void fib_group_at(const struct fib *fib, uint32_t index, struct fib_group *ret)
+{
+	groups_at(&fib->nexthops, index, ret);
 }
 
 /* ---- routes ---- */
@@ -324,7 +383,7 @@ void fib_abort(struct fib *fib)
 }
 void fib_reclaim(struct fib *fib)
 {
-	if (waiting(fib) || fib->nexthops.dying)
+	if (waiting(fib) || has_dying(fib))
 		quiesce(fib);
 }
 
@@ -353,6 +412,11 @@ void fib_sizes(const struct fib *fib, struct fib_sizes *ret)
 	*ret = fib->sizes;
 	memcpy(ret->routes, fib->rib.count, sizeof(ret->routes));
 	ret->nexthops = fib->nexthops.used;
+	ret->groups = fib->nexthops.groups.n;
+	ret->max_nexthops = fib->nexthops.max;
+	ret->max_groups = fib->nexthops.groups.max;
+	ret->group_bytes = fib->nexthops.groups.bytes;
+	ret->max_group_bytes = fib->nexthops.groups.max_bytes;
 	for (unsigned f = 0; f < 2; f++)
 		ret->lookup_bytes[f] = table_bytes(&fib->table[f]);
 	ret->rib_bytes = rib_bytes(&fib->rib) + nexthops_bytes(&fib->nexthops) +

@@ -39,7 +39,10 @@ const char *fib_simd_name(enum fib_simd simd); /* "avx512" */
 enum fib4_layout { FIB4_RUN21, FIB4_DIR24 };
 
 struct fib_conf {
-	uint32_t max_nexthops; /* 0 = 65536 */
+	uint32_t max_nexthops;	  /* 0 = 65536; groups included */
+	uint32_t max_groups;	  /* 0 = 4096 */
+	uint64_t max_group_bytes; /* 0 = 16 MiB: buckets and legs of all groups */
+	uint64_t flow_seed; /* of the number that tells flows apart; routers in a row differ */
 	enum fib4_layout layout4;
 	enum fib_simd simd;
 };
@@ -54,7 +57,10 @@ struct fib_route {
 
 struct fib_sizes {			      /* readable without a walk */
 	uint32_t routes[2][FIB_ORIGIN_COUNT]; /* by family: [0] IPv4, [1] IPv6 */
-	uint32_t nexthops;
+	uint32_t nexthops, groups; /* that somebody refers to, groups included; ... */
+	uint32_t max_nexthops, max_groups;
+	uint64_t group_bytes,
+		max_group_bytes; /* what waits for a grace period included */
 	uint64_t lookup_bytes[2], rib_bytes;
 	uint64_t commits, adds, replaces, deletes, failures;
 };
@@ -64,9 +70,9 @@ void fib_free(struct fib *fib); /* no worker may read any more */
 
 /**
  * fib_nh_get() - a next hop like this one, shared if it is there already
- * @nh:  all fields count
+ * @nh:  all fields count; no group
  * @ret: its index, with one reference
- * Return: 0, -ENOSPC (max_nexthops), -ENOMEM.
+ * Return: 0, -EINVAL (a group), -ENOSPC (max_nexthops), -ENOMEM.
  */
 int fib_nh_get(struct fib *fib, const struct fib_nh *nh, uint32_t *ret);
 void fib_nh_ref(struct fib *fib, uint32_t index);
@@ -77,11 +83,52 @@ void fib_nh_each(const struct fib *fib,
 		 bool (*fn)(void *arg, uint32_t index, const struct fib_nh *nh),
 		 void *arg);
 /* Changes a next hop under every route that uses it (MAC or port changed), at once: no packet
- * leaves with half of the change. Waits for a grace period. Return: 0, -ENOENT (not in use). */
+ * leaves with half of the change. Waits for a grace period. Return: 0, -ENOENT (not in use),
+ * -EINVAL (is or would be a group). */
 int fib_nh_set(struct fib *fib, uint32_t index, const struct fib_nh *nh);
-/* The same for all next hops for which @fn changes *nh and returns true: one wait, one switch. */
+/* The same for all next hops, but groups, for which @fn changes *nh and returns true: one wait, one switch. */
 void fib_nh_change(struct fib *fib,
 		   bool (*fn)(void *arg, uint32_t index, struct fib_nh *nh), void *arg);
+
+/* ---- groups ---- */
+
+enum {
+	FIB_GROUP_LEGS = 256,
+	FIB_GROUP_BUCKETS = 65536,
+	FIB_WEIGHT_MAX = 65536,
+};
+
+struct fib_leg {
+	uint32_t nh;	 /* index of a next hop that is no group */
+	uint32_t weight; /* 0 = no flow goes there, for the time being */
+};
+
+struct fib_group {
+	const struct fib_leg *leg;
+	uint32_t n_legs;
+	uint32_t buckets; /* at least so many; 0 = as the weights ask for */
+};
+
+/**
+ * fib_group_get() - a next hop that is one of several, shared if there is such a group
+ * @g:   legs in any order; a next hop that is named twice has the weight of both
+ * @ret: its index, with one reference; used and put like that of any next hop
+ *
+ * A flow goes to one leg, legs have flows by their weights: fib/buckets.h says how exactly, and
+ * that no leg with a weight goes without. When no leg has a weight, there is no route: the
+ * kernel answers. The group holds its own references on the legs.
+ *
+ * Return: 0, -EINVAL (a leg is not in use or a group, no legs, a weight over the limit), -ENOSPC (a
+ * limit of this file or of struct fib_conf), -ENOMEM; then nothing has changed.
+ */
+int fib_group_get(struct fib *fib, const struct fib_group *g, uint32_t *ret);
+/* Changes a group under every route that uses it, at once. Moves the fewest flows: those of a leg
+ * that goes, or those that a leg comes to. Return: as above; -ENOENT (no group in use). */
+int fib_group_set(struct fib *fib, uint32_t index, const struct fib_group *g);
+/* Legs by ascending index, and the buckets there are; valid until the next change. */
+void fib_group_at(const struct fib *fib, uint32_t index, struct fib_group *ret);
+
+/* ---- routes ---- */
 
 /* -EEXIST if that origin has the prefix; the reference on @nh passes to the route on success. */
 int fib_route_add(struct fib *fib, const struct fib_prefix *p, enum fib_origin origin,

@@ -12,6 +12,8 @@
 struct fib_tables {
 	const struct fib_nh *nh; /* by index */
 	const void *v4, *v6;
+	uint64_t flow_seed; /* for pkt_flow_hash() */
+	bool has_groups;    /* an index may be that of a group: fib_nh_leg() */
 	void (*lookup4)(const void *v4, const uint32_t *addr, uint32_t *nh, uint32_t n);
 	void (*lookup6)(const void *v6, const uint8_t (*addr)[16], uint32_t *nh,
 			uint32_t n);

@@ -7,6 +7,8 @@
 
 #include "../base/bits.h"
 
+static const struct fib_nh nothing = { .kind = FIB_NH_NONE };
+
 static int grow(struct arena *a, size_t bytes)
 {
 	size_t at;
@@ -28,15 +30,14 @@ static int make_room(struct nexthops *t, size_t n)
 
 int nexthops_open(struct nexthops *t, uint32_t max)
 {
-	const struct fib_nh none = { .kind = FIB_NH_NONE };
-	size_t slots = (size_t)max + 1;
+	size_t slots = (size_t)max + 2; /* index 0, and the one of kind KERNEL */
 	int r;
 
 	memset(t, 0, sizeof(*t));
 	t->max = max;
-	t->n_buckets = UINT32_C(1) << log2_ceil(slots);
-	t->bucket = fib_mem_refused() ? NULL : calloc(t->n_buckets, sizeof(*t->bucket));
-	if (!t->bucket)
+	t->n_chains = UINT32_C(1) << log2_ceil(slots);
+	t->chain = fib_mem_refused() ? NULL : calloc(t->n_chains, sizeof(*t->chain));
+	if (!t->chain)
 		return -ENOMEM;
 	r = arena_open(&t->info, slots * sizeof(struct nexthop_info), false);
 	if (!r)
@@ -44,15 +45,16 @@ int nexthops_open(struct nexthops *t, uint32_t max)
 	if (!r)
 		r = arena_open(&t->line[1], slots * sizeof(struct fib_nh), true);
 	if (!r)
-		r = make_room(t, 1);
+		r = make_room(t, 2);
 	if (!r)
-		*nexthops_line(t, 0, 0) = *nexthops_line(t, 1, 0) = none;
+		*nexthops_line(t, 0, 0) = *nexthops_line(t, 1, 0) = nothing;
 	return r;
 }
 
 void nexthops_close(struct nexthops *t)
 {
-	free(t->bucket);
+	groups_close(t);
+	free(t->chain);
 	arena_close(&t->info);
 	arena_close(&t->line[0]);
 	arena_close(&t->line[1]);
@@ -61,21 +63,33 @@ void nexthops_close(struct nexthops *t)
 
 /* ---- by contents ---- */
 
-static uint32_t *bucket_of(const struct nexthops *t, const struct fib_nh *nh)
+uint64_t nexthops_mix(uint64_t hash, uint64_t more)
+{
+	hash = (hash ^ more) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> 29;
+}
+
+static uint32_t hash_of(const struct fib_nh *nh)
 {
 	uint64_t h = 0, w;
 
+	if (nh->kind == FIB_NH_GROUP)
+		return groups_hash(nh);
 	for (size_t i = 0; i < sizeof(*nh); i += sizeof(w)) {
 		memcpy(&w, (const uint8_t *)nh + i, sizeof(w));
-		h = (h ^ w) * UINT64_C(0x9e3779b97f4a7c15);
-		h ^= h >> 29;
+		h = nexthops_mix(h, w);
 	}
-	return &t->bucket[h & (t->n_buckets - 1)];
+	return (uint32_t)h;
+}
+
+uint32_t *nexthops_chain(const struct nexthops *t, uint32_t hash)
+{
+	return &t->chain[hash & (t->n_chains - 1)];
 }
 
 static uint32_t find(const struct nexthops *t, const struct fib_nh *nh)
 {
-	uint32_t i = *bucket_of(t, nh);
+	uint32_t i = *nexthops_chain(t, hash_of(nh));
 
 	while (i && memcmp(nexthops_at(t, i), nh, sizeof(*nh)))
 		i = nexthops_info(t, i)->next;
@@ -84,15 +98,20 @@ static uint32_t find(const struct nexthops *t, const struct fib_nh *nh)
 
 static void link_in(struct nexthops *t, uint32_t index, const struct fib_nh *nh)
 {
-	uint32_t *bucket = bucket_of(t, nh);
+	uint32_t *chain = nexthops_chain(t, hash_of(nh));
 
-	nexthops_info(t, index)->next = *bucket;
-	*bucket = index;
+	nexthops_info(t, index)->next = *chain;
+	*chain = index;
 }
 
-static void link_out(struct nexthops *t, uint32_t index)
+void nexthops_link_in(struct nexthops *t, uint32_t index)
 {
-	uint32_t *link = bucket_of(t, nexthops_at(t, index));
+	link_in(t, index, nexthops_at(t, index));
+}
+
+void nexthops_link_out(struct nexthops *t, uint32_t index)
+{
+	uint32_t *link = nexthops_chain(t, hash_of(nexthops_at(t, index)));
 
 	while (*link != index)
 		link = &nexthops_info(t, *link)->next;
@@ -101,28 +120,41 @@ static void link_out(struct nexthops *t, uint32_t index)
 
 /* ---- references ---- */
 
-static int get_new(struct nexthops *t, const struct fib_nh *nh, uint32_t *ret)
+/* An index for a line of this kind. There is memory for one more than there are, so the line
+ * of kind KERNEL needs none. */
+static int take_index(struct nexthops *t, uint8_t kind, uint32_t *ret)
 {
-	uint32_t index = t->free;
 	int r;
 
-	if (index) {
+	if (t->n >= t->max + (kind == FIB_NH_KERNEL))
+		return -ENOSPC;
+	if (t->free) {
 		if (fib_mem_refused())
 			return -ENOMEM;
-		t->free = nexthops_info(t, index)->next;
-	} else {
-		if (t->top == t->max)
-			return -ENOSPC;
-		r = make_room(t, (size_t)t->top + 2);
-		if (r < 0)
-			return r;
-		index = ++t->top;
+		*ret = t->free;
+		t->free = nexthops_info(t, *ret)->next;
+		return 0;
 	}
+	r = make_room(t, (size_t)t->top + 2 + (t->top < t->max));
+	if (r < 0)
+		return r;
+	*ret = ++t->top;
+	return 0;
+}
+
+int nexthops_new(struct nexthops *t, const struct fib_nh *nh, uint32_t *ret)
+{
+	uint32_t index;
+	int r = take_index(t, nh->kind, &index);
+
+	if (r < 0)
+		return r;
 	/* No worker has met this index since its grace period: both copies may be written. */
 	*nexthops_line(t, 0, index) = *nh;
 	*nexthops_line(t, 1, index) = *nh;
 	*nexthops_info(t, index) = (struct nexthop_info){ .refs = 1 };
 	link_in(t, index, nh);
+	t->n++;
 	t->used++;
 	*ret = index;
 	return 0;
@@ -133,7 +165,7 @@ int nexthops_get(struct nexthops *t, const struct fib_nh *nh, uint32_t *ret)
 	uint32_t index = find(t, nh);
 
 	if (!index)
-		return get_new(t, nh, ret);
+		return nexthops_new(t, nh, ret);
 	nexthops_ref(t, index);
 	*ret = index;
 	return 0;
@@ -162,7 +194,7 @@ void nexthops_put(struct nexthops *t, uint32_t index)
 
 void nexthops_set(struct nexthops *t, uint32_t index, const struct fib_nh *nh)
 {
-	link_out(t, index);
+	nexthops_link_out(t, index);
 	*nexthops_line(t, t->current ^ 1, index) = *nh;
 	if (t->stale_from == t->stale_to)
 		t->stale_from = t->stale_to = index;
@@ -188,24 +220,34 @@ void nexthops_sync(struct nexthops *t)
 	t->stale_from = t->stale_to = 0;
 }
 
+/* A group that goes puts its legs, which workers have met by nothing newer. */
+static void free_line(struct nexthops *t, uint32_t index)
+{
+	nexthops_link_out(t, index);
+	if (nexthops_at(t, index)->kind == FIB_NH_GROUP)
+		groups_release(t, index);
+	*nexthops_line(t, 0, index) = *nexthops_line(t, 1, index) = nothing;
+	nexthops_info(t, index)->next = t->free;
+	t->free = index;
+	t->n--;
+}
+
 void nexthops_reclaim(struct nexthops *t)
 {
+	groups_reclaim(t);
 	while (t->dying) {
 		uint32_t index = t->dying;
 		struct nexthop_info *info = nexthops_info(t, index);
 
 		t->dying = info->wait;
 		info->is_dying = false;
-		if (info->refs)
-			continue;
-		link_out(t, index);
-		info->next = t->free;
-		t->free = index;
+		if (!info->refs)
+			free_line(t, index);
 	}
 }
 
 uint64_t nexthops_bytes(const struct nexthops *t)
 {
 	return t->line[0].used + t->line[1].used + t->info.used +
-	       t->n_buckets * sizeof(*t->bucket);
+	       t->n_chains * sizeof(*t->chain) + t->groups.bytes;
 }

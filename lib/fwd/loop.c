@@ -8,6 +8,8 @@
  *
  *   parse (packet)  ->  route (table)  ->  rewrite (packet)  ->  emit (rings)
  *
+ * Route ends with next hops that are no groups: a group's packets go on by its legs.
+ *
  * Every packet leaves by exactly one exit: sent, punted or dropped with a reason.
  * tests/unit/test_fwd_loop.c checks that the three add up to what was received.
  */
@@ -16,6 +18,7 @@
 #include "../base/time.h"
 #include "../m5/rx_hot.h"
 #include "../m5/tx_hot.h"
+#include "../pkt/flow_hot.h"
 #include "../pkt/parse_hot.h"
 #include "../pkt/rewrite_hot.h"
 #include "worker_inside.h"
@@ -75,6 +78,8 @@ static const struct {
 	[FIB_NH_UNREACHABLE] = { PKT_PUNT, PKT_PUNT_UNREACHABLE },
 	[FIB_NH_PROHIBIT] = { PKT_PUNT, PKT_PUNT_UNREACHABLE },
 	[FIB_NH_NONE] = { PKT_PUNT, PKT_PUNT_NO_ROUTE },
+	[FIB_NH_GROUP] = { PKT_PUNT,
+			   PKT_PUNT_UNSUPPORTED_ROUTE }, /* pick_legs() leaves none */
 };
 
 COLD static void decide_odd(const struct fib_nh *nh, struct pkt_meta *m)
@@ -83,6 +88,24 @@ COLD static void decide_odd(const struct fib_nh *nh, struct pkt_meta *m)
 	m->reason = fates[nh->kind].reason;
 	if (m->verdict == PKT_FORWARD)
 		pkt_punt(m, PKT_PUNT_MTU);
+}
+
+/* One call a burst, and only once there has been a group. */
+static __attribute__((noinline)) void pick_legs(const struct fib_tables *t,
+						const struct m5_pkt pkt[],
+						struct pkt_meta meta[], uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct fib_nh *nh = &t->nh[meta[i].nh];
+		uint32_t flow;
+
+		if (nh->kind != FIB_NH_GROUP)
+			continue;
+		flow = pkt_flow_hash(pkt[i].data + meta[i].l3, meta[i].bytes,
+				     meta[i].family, t->flow_seed);
+		meta[i].nh = fib_nh_leg(nh, flow);
+		__builtin_prefetch(&t->nh[meta[i].nh]);
+	}
 }
 
 /* Only packets that go on forwarding are looked up, packed side by side. */
@@ -119,6 +142,8 @@ ALWAYS_INLINE void route_all(const struct fib_tables *t, const struct m5_pkt pkt
 	}
 	for (uint32_t i = 0; i < n; i++)
 		__builtin_prefetch(&t->nh[meta[i].nh]);
+	if (unlikely(t->has_groups))
+		pick_legs(t, pkt, meta, n);
 }
 
 /* A packet that cannot leave as it is stays as it came, for the kernel. */
