@@ -274,6 +274,53 @@ static void a_table_of_the_programs_own(void **state)
 	assert_int_equal(uvr_devx_destroy(a.fd, table), 0);
 }
 
+/* One entry in such a table, all by commands of DevX: a frame goes through the kernel's rule, the
+ * program's table and its TIR into its queue. */
+static void a_table_filled_by_the_program(void **state)
+{
+	uint8_t ft[CX_BYTES(create_flow_table_in)] = { 0 };
+	static uint8_t fg[CX_BYTES(create_flow_group_in)],
+		fte[CX_BYTES(set_fte_in) + CX_BYTES(dest_format_struct)];
+	uint8_t out[CX_BYTES(create_flow_group_out)];
+	uint8_t *rule = CX_AT(set_fte_in, fte, flow_context);
+	uint32_t table, group, entry, flow, table_id;
+	struct uvr_dcq cq;
+	struct uvr_drq rq;
+
+	(void)state;
+	uvr_dcq(&a, &cq);
+	uvr_drq(&a, &rq, cq.cqn);
+	CX_SET(create_flow_table_in, ft, opcode, CX_OP_CREATE_FLOW_TABLE);
+	CX_SET(flow_table_context, CX_AT(create_flow_table_in, ft, flow_table_context),
+	       level, 63);
+	assert_int_equal(uvr_create(a.fd, ft, sizeof(ft), out, sizeof(out), &table), 0);
+	table_id = (uint32_t)CX_GET(create_flow_table_out, out, table_id);
+	CX_SET(create_flow_group_in, fg, opcode, CX_OP_CREATE_FLOW_GROUP);
+	CX_SET(create_flow_group_in, fg, table_id, table_id);
+	assert_int_equal(uvr_create(a.fd, fg, sizeof(fg), out, sizeof(out), &group), 0);
+	CX_SET(set_fte_in, fte, opcode, CX_OP_SET_FLOW_TABLE_ENTRY);
+	CX_SET(set_fte_in, fte, table_id, table_id);
+	CX_SET(flow_context, rule, group_id,
+	       CX_GET(create_flow_group_out, out, group_id));
+	CX_SET(flow_context, rule, action, 4); /* forward */
+	CX_SET(flow_context, rule, destination_list_size, 1);
+	CX_SET(dest_format_struct, fte + CX_BYTES(set_fte_in), destination_type,
+	       2); /* TIR */
+	CX_SET(dest_format_struct, fte + CX_BYTES(set_fte_in), destination_id, rq.tirn);
+	assert_int_equal(uvr_create(a.fd, fte, sizeof(fte), out, sizeof(out), &entry), 0);
+	assert_int_equal(
+		flow_by(&a, &to_mac1, 0, (struct uvr_rule){ .devx = &table }, &flow), 0);
+	assert_int_equal(uvr_frame_to(0, mac1), CX_RX_QUEUED);
+	assert_non_null(uvr_dpoll(&cq));
+	assert_int_equal(uvr_devx_destroy(a.fd, rq.tir),
+			 EINVAL); /* the entry leads there */
+	assert_int_equal(uvr_devx_destroy(a.fd, entry), 0);
+	assert_int_equal(uvr_frame_to(0, mac1), CX_RX_KERNEL);
+	assert_int_equal(uvr_destroy_flow(a.fd, flow), 0);
+	assert_int_equal(uvr_devx_destroy(a.fd, group), 0);
+	assert_int_equal(uvr_devx_destroy(a.fd, table), 0);
+}
+
 static int flow_with_counter(uint32_t counter, const uint32_t *offset, size_t offset_len)
 {
 	uint32_t matcher;
@@ -507,6 +554,39 @@ static void a_rule_that_cannot_go_stays(void **state)
 	assert_int_equal(uvr_destroy_flow(b.fd, far), 0);
 }
 
+/* A new priority's table is put between two others: when the one before cannot be told, nothing
+ * stays; and when one that goes cannot be bridged, it stays, empty, and all others work. */
+static void a_table_that_cannot_be_chained(void **state)
+{
+	struct uvr_rule rule = { .qp = &of_a.qp.handle };
+	uint32_t flow, tables;
+
+	(void)state;
+	uvr_flow_to(&of_a, &to_mac1, 0);
+	uvr_flow_to(&of_b, &to_mac2, 9);
+	tables = uvr_count(0, CX_FT);
+	fail_next(CX_OP_MODIFY_FLOW_TABLE, 1);
+	assert_int_not_equal(flow_by(&a, &to_group, 4, rule, &flow), 0);
+	assert_int_equal(uvr_count(0, CX_FT), tables);
+	expect(uvr_frame_to(0, group_mac), CX_RX_KERNEL, 0, 0);
+	expect(uvr_frame_to(0, mac1), CX_RX_QUEUED, 1, 0);
+	expect(uvr_frame_to(0, mac2), CX_RX_QUEUED, 0, 1);
+	assert_int_equal(flow_by(&a, &to_group, 4, rule, &flow), 0);
+	expect(uvr_frame_to(0, group_mac), CX_RX_QUEUED, 1, 0);
+	fail_next(CX_OP_MODIFY_FLOW_TABLE, 1);
+	assert_int_equal(uvr_destroy_flow(a.fd, flow), 0);
+	assert_int_equal(uvr_count(0, CX_FT), tables + 1);
+	expect(uvr_frame_to(0, group_mac), CX_RX_KERNEL, 0, 0);
+	expect(uvr_frame_to(0, mac1), CX_RX_QUEUED, 1, 0);
+	expect(uvr_frame_to(0, mac2), CX_RX_QUEUED, 0, 1);
+	assert_int_equal(flow_by(&a, &to_group, 4, rule, &flow), 0); /* used again */
+	assert_int_equal(uvr_count(0, CX_FT), tables + 1);
+	expect(uvr_frame_to(0, group_mac), CX_RX_QUEUED, 1, 0);
+	assert_int_equal(uvr_destroy_flow(a.fd, flow), 0);
+	assert_int_equal(uvr_count(0, CX_FT), tables);
+	expect(uvr_frame_to(0, mac2), CX_RX_QUEUED, 0, 1);
+}
+
 /* A second program's rule that cannot be made does not touch the first one's. */
 static void a_rule_that_cannot_be_shared(void **state)
 {
@@ -575,6 +655,7 @@ int main(void)
 		cmocka_unit_test(a_hundred_masks_and_a_thousand_values),
 		cmocka_unit_test(a_tir_of_the_programs_own),
 		cmocka_unit_test(a_table_of_the_programs_own),
+		cmocka_unit_test(a_table_filled_by_the_program),
 		cmocka_unit_test(rules_count_and_tag),
 		cmocka_unit_test(one_of_many_counters),
 		cmocka_unit_test(destinations_are_checked),
@@ -582,6 +663,7 @@ int main(void)
 		cmocka_unit_test(what_rules_need_stays),
 		cmocka_unit_test(a_rule_is_whole_or_not_there),
 		cmocka_unit_test(a_rule_that_cannot_go_stays),
+		cmocka_unit_test(a_table_that_cannot_be_chained),
 		cmocka_unit_test(a_rule_that_cannot_be_shared),
 		cmocka_unit_test(only_with_cap_net_raw),
 	};

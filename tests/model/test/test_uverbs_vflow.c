@@ -323,6 +323,34 @@ static void dont_trap_gives_a_copy_and_goes_on(void **state)
 	expect(uvr_frame_to(0, mac1), CX_RX_QUEUED, 0, 1);
 }
 
+/* A rule that gives a copy says itself what comes next. When it cannot be told of a new table,
+ * the table does not stay, and it goes on where it went. */
+static void a_copy_that_cannot_be_sent_on_goes_where_it_went(void **state)
+{
+	struct flow f, g, h;
+	uint32_t tables;
+
+	(void)state;
+	assert_int_equal(run(&of_a, eth(begin(&f, NORMAL, 0, DONT_TRAP), mac1)), 0);
+	assert_int_equal(run(&of_b, eth(begin(&g, NORMAL, 8, 0), mac1)), 0);
+	tables = uvr_count(0, CX_FT);
+	uvr_fault(0, "cmd op=0x936 status=8 times=1"); /* SET_FLOW_TABLE_ENTRY */
+	assert_int_not_equal(run(&of_b, eth(begin(&h, NORMAL, 4, 0), mac2)), 0);
+	assert_int_equal(uvr_count(0, CX_FT), tables);
+	expect(uvr_frame_to(0, mac2), CX_RX_KERNEL, 0, 0);
+	expect(uvr_frame_to(0, mac1), CX_RX_QUEUED, 1, 1);
+	assert_int_equal(run(&of_b, eth(begin(&h, NORMAL, 4, 0), mac2)), 0);
+	expect(uvr_frame_to(0, mac2), CX_RX_QUEUED, 0, 1);
+	uvr_fault(0, "cmd op=0x936 status=8 times=1");
+	assert_int_equal(end(&of_b, &h),
+			 0); /* its table stays, for the copy leads there */
+	expect(uvr_frame_to(0, mac1), CX_RX_QUEUED, 1, 1);
+	assert_int_equal(run(&of_b, eth(begin(&h, NORMAL, 4, 0), mac2)), 0);
+	assert_int_equal(end(&of_b, &h), 0);
+	assert_int_equal(uvr_count(0, CX_FT), tables);
+	expect(uvr_frame_to(0, mac1), CX_RX_QUEUED, 1, 1);
+}
+
 static void leftovers_are_what_nobody_wants(void **state)
 {
 	struct flow all, mc, f;
@@ -523,6 +551,7 @@ int main(void)
 		cmocka_unit_test(a_vlan_is_matched),
 		cmocka_unit_test(flows_tag_and_drop),
 		cmocka_unit_test(dont_trap_gives_a_copy_and_goes_on),
+		cmocka_unit_test(a_copy_that_cannot_be_sent_on_goes_where_it_went),
 		cmocka_unit_test(leftovers_are_what_nobody_wants),
 		cmocka_unit_test(multicast_has_a_place_after_all),
 		cmocka_unit_test(kinds_and_flags_are_checked),
