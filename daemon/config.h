@@ -15,7 +15,9 @@
 #include "../lib/fwd/worker.h"
 #include "log.h"
 
-#define CONFIG_FILE	"/etc/mlx5fwd/mlx5fwd.conf"
+#ifndef CONFIG_FILE /* set by the build */
+#define CONFIG_FILE "/etc/mlx5fwd/mlx5fwd.conf"
+#endif
 #define CONFIG_CPUS_MAX 64
 
 struct config_cpus {

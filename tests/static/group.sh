@@ -11,6 +11,7 @@ run_check static/includes "$static/includes.sh"
 run_check static/include_direction "$static/include_direction.sh"
 run_check static/include_bites "$static/include_bites.sh"
 run_check static/prm_agree "$static/prm_agree.sh"
+run_check static/install "$static/install.sh" "$BUILD_DIR/release"
 
 # Not clean yet, so not part of every run: what these say is to be mended, then they move up.
 # shellcheck disable=SC2154 # set by tests/run
