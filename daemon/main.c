@@ -96,8 +96,9 @@ static int run(struct router *r)
 		stop(r);
 		return EXIT_FAILURE;
 	}
-	snprintf(status, sizeof(status), "forwarding on %u ports with %u workers",
-		 r->n_ports, r->n_workers);
+	snprintf(status, sizeof(status), "forwarding on %u port%s with %u worker%s",
+		 r->n_ports, r->n_ports == 1 ? "" : "s", r->n_workers,
+		 r->n_workers == 1 ? "" : "s");
 	log_notice("%s", status);
 	notify_ready(status);
 	ret = event_loop_run(r->loop);

@@ -200,7 +200,7 @@ told() { [ "$(wc -l <"$TMPDIR/told")" = "$1" ]; }
 router_start
 wait_for 5 'systemd was told something' told 1
 equal 'READY when it forwards' "$(cat "$TMPDIR/told")" \
-	'READY=1 STATUS=forwarding on 2 ports with 1 workers'
+	'READY=1 STATUS=forwarding on 2 ports with 1 worker'
 router_stop
 wait_for 5 'systemd was told something' told 2
 equal 'then STOPPING' "$(sed 1d "$TMPDIR/told")" 'STOPPING=1 STATUS=draining'
