@@ -15,12 +15,6 @@ static inline unsigned log2_ceil(uint64_t v)
 	return v <= 1 ? 0 : 64 - (unsigned)__builtin_clzll(v - 1);
 }
 
-/* Largest n with (1 << n) <= v; v must not be 0. */
-static inline unsigned log2_floor(uint64_t v)
-{
-	return 63 - (unsigned)__builtin_clzll(v);
-}
-
 static inline uint64_t align_up(uint64_t v, uint64_t pow2)
 {
 	return (v + pow2 - 1) & ~(pow2 - 1);

@@ -13,8 +13,6 @@
 #define CACHE_ALIGNED __attribute__((aligned(CACHE_LINE)))
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
-#define CONTAINER_OF(p, type, member) \
-	((type *)(void *)((char *)(p)-offsetof(type, member)))
 
 /* Volatile access: for memory that the device writes or reads behind our back. */
 #define READ_ONCE(x)	 (*(const volatile __typeof__(x) *)&(x))

@@ -89,10 +89,3 @@ static inline void ring_pop(struct ring *r)
 
 	atomic_store_explicit(&r->tail, tail + 1, memory_order_release);
 }
-
-/* Any thread; a moment's value. */
-static inline uint32_t ring_used(struct ring *r)
-{
-	return atomic_load_explicit(&r->head, memory_order_acquire) -
-	       atomic_load_explicit(&r->tail, memory_order_acquire);
-}

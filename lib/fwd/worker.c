@@ -164,7 +164,3 @@ int fwd_worker_cpu(const struct fwd_worker *w)
 {
 	return w->conf.cpu;
 }
-uint64_t fwd_worker_heartbeat(const struct fwd_worker *w)
-{
-	return __atomic_load_n(&w->count.turns, __ATOMIC_RELAXED);
-}

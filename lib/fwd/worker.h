@@ -88,4 +88,3 @@ const struct fwd_count *fwd_worker_count(const struct fwd_worker *w);
 /* Entries are struct exc_frame. Consumer: exception thread. */
 struct ring *fwd_worker_punt(struct fwd_worker *w);
 int fwd_worker_cpu(const struct fwd_worker *w);
-uint64_t fwd_worker_heartbeat(const struct fwd_worker *w); /* turns so far */

@@ -9,7 +9,6 @@
 
 #define RIG_IN_BYTES  512
 #define RIG_OUT_BYTES 8192
-#define RIG_NUM_OUT   CX_PACK(0x48, 24) /* where most answers have their number */
 
 struct rig {
 	struct direct *d;

@@ -154,7 +154,7 @@ int uvc_mem_fd(const void *p)
 	return (*find((uintptr_t)p))->fd;
 }
 
-void uvc_mem_free(void *p)
+static void mem_free(void *p)
 {
 	struct region **at = find((uintptr_t)p), *r = *at;
 
@@ -167,7 +167,7 @@ void uvc_mem_free(void *p)
 void uvc_mem_free_all(void)
 {
 	while (regions)
-		uvc_mem_free(regions->at);
+		mem_free(regions->at);
 }
 
 void uvc_give_memory(int pair, const struct cxp_need_mem *need)

@@ -52,7 +52,6 @@ int uvc_begin_call(int ctx);
 void *uvc_mem(size_t len); /* whole pages, zero */
 int uvc_mem_fd(const void *p);
 void uvc_mem_alias(void *p, void *at); /* the same memory is mapped at @at as well */
-void uvc_mem_free(void *p);
 void uvc_mem_free_all(void);
 
 /* Takes the place of our answers to NEED_MEM; false = answer as usual. */

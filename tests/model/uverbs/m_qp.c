@@ -15,7 +15,6 @@ enum { RESET, INIT, RTR, RTS, SQD, SQE, ERR }; /* enum ib_qp_state */
 
 /* enum ib_qp_attr_mask */
 #define MASK_STATE	(1u << 0)
-#define MASK_CUR_STATE	(1u << 1)
 #define MASK_PORT	(1u << 5)
 #define MASK_RATE_LIMIT (1u << 25)
 #define MASK_STANDARD	((1u << 21) - 1)

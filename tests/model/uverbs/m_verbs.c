@@ -70,7 +70,8 @@ int uv_check_access(struct uv_call *call, uint32_t flags)
 	return 0;
 }
 
-bool uv_writable(uint32_t access)
+/* Does it need memory to write to? */
+static bool is_writable(uint32_t access)
 {
 	return access &
 	       (IB_UVERBS_ACCESS_LOCAL_WRITE | ACCESS_REMOTE | IB_UVERBS_ACCESS_MW_BIND);
@@ -80,7 +81,7 @@ int uv_umem_of(struct uv_call *call, struct uv_obj *obj, uint64_t addr, uint64_t
 	       uint32_t access, uint32_t *umem)
 {
 	struct uv_map *map;
-	int rc = uv_map_client(call, addr, len, uv_writable(access), &map);
+	int rc = uv_map_client(call, addr, len, is_writable(access), &map);
 
 	if (rc)
 		return uv_refuse(call, -rc, "memory", "0x%llx + %llu",
@@ -105,7 +106,7 @@ static int make_mr(struct uv_call *call, struct uv_obj *mr,
 
 	if (rc)
 		return rc;
-	rc = uv_map_client(call, req->start, req->length, uv_writable(req->access_flags),
+	rc = uv_map_client(call, req->start, req->length, is_writable(req->access_flags),
 			   &map);
 	if (rc)
 		return uv_refuse(call, -rc, "memory", "0x%llx + %llu",

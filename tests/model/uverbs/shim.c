@@ -10,14 +10,14 @@
 #include <unistd.h>
 
 const char *shim_dir;
-bool shim_tracing;
+static bool tracing;
 
 __attribute__((constructor)) static void start(void)
 {
 	static char dir[PATH_MAX];
 	const char *env = getenv("CXMODEL"), *trace = getenv("CXMODEL_TRACE");
 
-	shim_tracing = trace && strcmp(trace, "") != 0 && strcmp(trace, "0") != 0;
+	tracing = trace && strcmp(trace, "") != 0 && strcmp(trace, "0") != 0;
 	if (!env || env[0] == '\0')
 		return;
 	/* Resolved once: the program may change its working directory, and shim_path_back()
@@ -55,7 +55,7 @@ void shim_trace(const char *fmt, ...)
 {
 	va_list args;
 
-	if (!shim_tracing)
+	if (!tracing)
 		return;
 	va_start(args, fmt);
 	print(fmt, args);

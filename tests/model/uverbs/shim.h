@@ -40,7 +40,6 @@
 /* ---- shim.c ---- */
 
 extern const char *shim_dir; /* CXMODEL, absolute; NULL = pass everything through */
-extern bool shim_tracing;
 
 /* One line on stderr; errno survives. */
 void shim_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -5,7 +5,7 @@
 #include <grp.h>
 #include <unistd.h>
 
-unsigned check_count, check_failures;
+static unsigned count, failures;
 
 bool check(bool ok, const char *fmt, ...)
 {
@@ -16,8 +16,8 @@ bool check(bool ok, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(what, sizeof(what), fmt, args);
 	va_end(args);
-	check_count++;
-	check_failures += !ok;
+	count++;
+	failures += !ok;
 	printf("%s %s", ok ? "ok  " : "FAIL", what);
 	if (!ok)
 		printf(" (errno %d, %s)", saved, strerror(saved));
@@ -38,8 +38,8 @@ bool check_become_nobody(void)
 
 int check_end(void)
 {
-	printf("%s: %u checks, %u failed\n", check_failures ? "SOME FAILED" : "ALL OK",
-	       check_count, check_failures);
+	printf("%s: %u checks, %u failed\n", failures ? "SOME FAILED" : "ALL OK", count,
+	       failures);
 	fflush(stdout);
-	return check_failures || !check_count;
+	return failures || !count;
 }

@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-extern unsigned check_count, check_failures;
-
 /* Returns @ok. errno at the time of the call is shown on failure. */
 bool check(bool ok, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Gives up every privilege for good. */

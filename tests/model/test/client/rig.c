@@ -53,8 +53,8 @@ struct ibv_context *rig_open_device(unsigned n)
 
 /* ---- objects ---- */
 
-struct mlx5dv_devx_obj *rig_create(struct rig *r, const char *what, void *in, size_t len,
-				   uint32_t *number)
+static struct mlx5dv_devx_obj *create(struct rig *r, const char *what, void *in,
+				      size_t len, uint32_t *number)
 {
 	struct mlx5dv_devx_obj *obj;
 
@@ -103,7 +103,7 @@ struct mlx5dv_devx_obj *rig_create_cq(struct rig *r, uint64_t ring, uint64_t dbr
 	prm_set(cqc, PRM_CQC_LOG_SIZE, log_size);
 	prm_set(cqc, PRM_CQC_UAR_PAGE, r->uar->page_id);
 	prm_set(cqc, PRM_CQC_EQN, r->eqn);
-	return rig_create(r, "CQ", in, sizeof(in), number);
+	return create(r, "CQ", in, sizeof(in), number);
 }
 
 static bool open_cq(struct rig *r, struct rig_cq *cq, uint32_t ring, uint32_t dbrec)
@@ -140,7 +140,7 @@ static bool open_sq(struct rig *r)
 	prm_set(sqc, PRM_SQC_TIS_NUM, r->tisn);
 	prm_set(in + PRM_CTX_WQ_BYTE, PRM_WQ_UAR_PAGE, r->uar->page_id);
 	fill_wq(r, in + PRM_CTX_WQ_BYTE, SEND_RING, DB_SQ, 6);
-	r->sq = rig_create(r, "SQ", in, sizeof(in), &r->sqn);
+	r->sq = create(r, "SQ", in, sizeof(in), &r->sqn);
 	return r->sq &&
 	       !rig_modify_state(r, r->sq, PRM_MODIFY_SQ, r->sqn, PRM_RST, PRM_RDY);
 }
@@ -155,7 +155,7 @@ static bool open_rq(struct rig *r)
 	prm_set(rqc, PRM_CTX_USER_INDEX, 0x222);
 	prm_set(rqc, PRM_CTX_CQN, r->rx_cq.number);
 	fill_wq(r, in + PRM_CTX_WQ_BYTE, RECV_RING, DB_RQ, LOG_RECV_STRIDE);
-	r->rq = rig_create(r, "RQ", in, sizeof(in), &r->rqn);
+	r->rq = create(r, "RQ", in, sizeof(in), &r->rqn);
 	return r->rq &&
 	       !rig_modify_state(r, r->rq, PRM_MODIFY_RQ, r->rqn, PRM_RST, PRM_RDY);
 }
@@ -165,12 +165,12 @@ static bool open_paths(struct rig *r)
 	uint8_t td[16] = { 0 }, tis[PRM_CREATE_TIS_BYTES] = { 0 };
 
 	prm_set(td, PRM_OPCODE, PRM_ALLOC_TD);
-	r->td = rig_create(r, "TD", td, sizeof(td), &r->tdn);
+	r->td = create(r, "TD", td, sizeof(td), &r->tdn);
 	if (!r->td)
 		return false;
 	prm_set(tis, PRM_OPCODE, PRM_CREATE_TIS);
 	prm_set(tis + 32, PRM_TISC_TD, r->tdn);
-	r->tis = rig_create(r, "TIS", tis, sizeof(tis), &r->tisn);
+	r->tis = create(r, "TIS", tis, sizeof(tis), &r->tisn);
 	return r->tis;
 }
 
@@ -181,7 +181,7 @@ static bool open_tir(struct rig *r)
 	prm_set(tir, PRM_OPCODE, PRM_CREATE_TIR);
 	prm_set(tir + 32, PRM_TIRC_INLINE_RQN, r->rqn);
 	prm_set(tir + 32, PRM_TIRC_TD, r->tdn);
-	r->tir = rig_create(r, "TIR", tir, sizeof(tir), NULL);
+	r->tir = create(r, "TIR", tir, sizeof(tir), NULL);
 	return r->tir;
 }
 
@@ -371,8 +371,9 @@ void rig_restart_sq(struct rig *r)
 	__atomic_store_n((uint32_t *)(r->mem + DB_SQ + 4), 0, __ATOMIC_RELEASE);
 }
 
-int rig_move(struct rig *r, uint32_t from_key, const void *from, uint32_t to_key,
-	     void *to, uint32_t n)
+/* All of it. Return: 0, or -EIO with r->why. */
+static int move_bytes(struct rig *r, uint32_t from_key, const void *from, uint32_t to_key,
+		      void *to, uint32_t n)
 {
 	struct rig_cqe tx = { 0 }, rx = { 0 };
 
@@ -400,7 +401,7 @@ int rig_peek(struct rig *r, const struct ibv_mr *mr, const void *p, void *buf, u
 	int ret;
 
 	memset(r->mem + PEEK, 0xee, n);
-	ret = rig_move(r, mr->lkey, p, r->mr->lkey, r->mem + PEEK, n);
+	ret = move_bytes(r, mr->lkey, p, r->mr->lkey, r->mem + PEEK, n);
 	memcpy(buf, r->mem + PEEK, n);
 	return ret;
 }
@@ -408,5 +409,5 @@ int rig_peek(struct rig *r, const struct ibv_mr *mr, const void *p, void *buf, u
 int rig_poke(struct rig *r, const struct ibv_mr *mr, void *p, const void *buf, uint32_t n)
 {
 	memcpy(r->mem + POKE, buf, n);
-	return rig_move(r, r->mr->lkey, r->mem + POKE, mr->lkey, p, n);
+	return move_bytes(r, r->mr->lkey, r->mem + POKE, mr->lkey, p, n);
 }

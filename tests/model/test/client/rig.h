@@ -1,8 +1,8 @@
 /* test/client/rig.h - one send and one receive queue by DevX, for client programs
  *
  * Uses the public interface of libibverbs and libmlx5 only, as a driver would. With a
- * wire that brings back what is sent (`loop`), rig_move() makes the *device* read one
- * place of memory and write another:
+ * wire that brings back what is sent (`loop`), it makes the *device* read one place of
+ * memory and write another:
  *
  *   [ 14 bytes of header, inline | n bytes at `from` ] -> wire -> [ scratch | n bytes at `to` ]
  *
@@ -70,19 +70,15 @@ void rig_arm(struct rig *r, struct rig_cq *cq, uint32_t sn);
 /* Forgets what is in the send ring, after the queue was reset. */
 void rig_restart_sq(struct rig *r);
 
-/* All of it. Return: 0, or -EIO with r->why. */
-int rig_move(struct rig *r, uint32_t from_key, const void *from, uint32_t to_key,
-	     void *to, uint32_t n);
-/* What the device reads at @p. The answer is in @buf, 46 .. 512 bytes. */
+/* What the device reads at @p. The answer is in @buf, 46 .. 512 bytes.
+ * Return: 0, or -EIO with r->why. */
 int rig_peek(struct rig *r, const struct ibv_mr *mr, const void *p, void *buf,
 	     uint32_t n);
 /* Makes the device write @n bytes at @p. */
 int rig_poke(struct rig *r, const struct ibv_mr *mr, void *p, const void *buf,
 	     uint32_t n);
 
-/* DevX command with the status in r->out and the reason in r->why. */
-struct mlx5dv_devx_obj *rig_create(struct rig *r, const char *what, void *in, size_t len,
-				   uint32_t *number);
+/* DevX commands with the status in r->out and the reason in r->why. */
 int rig_modify_state(struct rig *r, struct mlx5dv_devx_obj *obj, uint16_t op,
 		     uint32_t number, uint8_t from, uint8_t to);
 struct mlx5dv_devx_obj *rig_create_cq(struct rig *r, uint64_t ring, uint64_t dbrec,
