@@ -12,6 +12,7 @@
 #include "../../lib/base/rcu.h"
 #include "../../lib/fwd/worker_inside.h"
 #include "../../lib/pkt/csum.h"
+#include "../../lib/pkt/flow_hot.h"
 #include "fake_nic.h"
 
 /* In the place of fwd/idle.c: a turn that found nothing ends the test's run. */
@@ -29,7 +30,13 @@ enum {
 	NH_SMALL,
 	NH_DOWN,
 	NH_ABSENT,
+	NH_GROUP,
 	NH_COUNT
+};
+
+enum { LOG_BUCKETS = 3, SEED = 99 };
+static CACHE_ALIGNED const uint32_t buckets[1 << LOG_BUCKETS] = {
+	NH_TO_1, NH_TO_0, NH_BLACKHOLE, NH_TO_1, NH_SMALL, NH_NONE, NH_TO_0, NH_TO_1,
 };
 
 static struct fib_nh nh[NH_COUNT] = {
@@ -47,6 +54,7 @@ static struct fib_nh nh[NH_COUNT] = {
 	[NH_SMALL] = { .kind = FIB_NH_FORWARD, .port = 1, .mtu = 40 },
 	[NH_DOWN] = { .kind = FIB_NH_FORWARD, .port = 2, .mtu = 1500 },
 	[NH_ABSENT] = { .kind = FIB_NH_FORWARD, .port = 3, .mtu = 1500 },
+	[NH_GROUP] = { .kind = FIB_NH_GROUP }, /* .group: main() */
 };
 
 /* First byte of an IPv4 address, fourth of an IPv6 address -> next hop. */
@@ -69,6 +77,9 @@ static uint32_t next_hop(uint8_t key)
 		return NH_DOWN;
 	case 24:
 		return NH_ABSENT;
+	case 25:
+	case 0xba:
+		return NH_GROUP;
 	}
 	return NH_NONE;
 }
@@ -87,7 +98,11 @@ static void lookup6(const void *t, const uint8_t (*addr)[16], uint32_t *out, uin
 		out[i] = next_hop(addr[i][3]);
 }
 
-static struct fib_tables tables = { .nh = nh, .lookup4 = lookup4, .lookup6 = lookup6 };
+static struct fib_tables tables = { .nh = nh,
+				    .lookup4 = lookup4,
+				    .lookup6 = lookup6,
+				    .flow_seed = SEED,
+				    .has_groups = true };
 static struct fib_tables *live = &tables;
 
 /* ---- the rig ---- */
@@ -360,7 +375,7 @@ static void a_full_send_ring_drops_and_blocks_nobody(void **state)
 static void run_random(unsigned log_chunks, unsigned log_strides,
 		       unsigned log_stride_bytes)
 {
-	static const uint8_t keys[] = { 10, 172, 10, 172, 20, 21, 22, 23, 24, 99 };
+	static const uint8_t keys[] = { 10, 172, 25, 172, 20, 21, 22, 23, 24, 99 };
 	struct rig rig;
 	uint8_t f[2048];
 	uint64_t in = 0, handled;
@@ -375,7 +390,7 @@ static void run_random(unsigned log_chunks, unsigned log_strides,
 			uint32_t len =
 				test_below(4)
 					? make4(f, port, key, 64, 20 + test_below(400))
-					: make6(f, port, 0xb8 + (uint8_t)test_below(3),
+					: make6(f, port, 0xb8 + (uint8_t)test_below(4),
 						64);
 
 			if (test_below(50) == 0)
@@ -433,10 +448,70 @@ static void an_error_completion_stops_only_its_queue(void **state)
 	close_rig(&rig);
 }
 
+/* One of many flows to the group, or a packet that has nothing to do with it; *ret_leg is the
+ * next hop it must meet. */
+static uint32_t make_flow(uint8_t *f, uint32_t i, uint32_t *ret_leg)
+{
+	bool six = i % 3 == 0;
+	uint32_t len = six ? make6(f, 0, 0xba, 9) : make4(f, 0, 25, 64, 46);
+	uint8_t *ip = f + 14;
+	be16_t sum = { 0 };
+
+	*ret_leg = NH_TO_0;
+	if (i % 7 == 0)
+		return make4(f, 0, 172, 64, 46);
+	ip[six ? 23 : 15] = (uint8_t)i;	       /* source */
+	ip[six ? 40 : 21] = (uint8_t)(i >> 4); /* no header that we know; a port */
+	if (!six) {
+		memcpy(ip + 10, &sum, 2);
+		sum = csum_of(ip, 20);
+		memcpy(ip + 10, &sum, 2);
+	}
+	*ret_leg = buckets[pkt_flow_hash(ip, six ? 60 : 46, six ? 6 : 4, SEED) %
+			   ARRAY_LEN(buckets)];
+	return len;
+}
+
+/* Each packet meets what the leg of its flow does, alone or among others. */
+static void a_group_sends_each_flow_to_its_leg(void **state)
+{
+	const struct fwd_port_count *c;
+	uint32_t met[NH_COUNT] = { 0 }, leg;
+	struct rig rig;
+	uint8_t f[128];
+
+	(void)state;
+	open_rig(&rig, 6, 4, 7, 9);
+	c = fwd_worker_port_count(rig.w, 0);
+	for (uint32_t i = 0; i < 400; i++) {
+		uint32_t len = make_flow(f, i, &leg);
+
+		met[leg]++;
+		assert_true(fake_rx_frame(&rig.rx[0], f, len, false));
+		if (i % 50)
+			continue;
+		run_loop(&rig);
+		run_card(&rig);
+		empty_punts(&rig);
+	}
+	run_loop(&rig);
+	run_card(&rig);
+	assert_int_equal(rig.sent[1], met[NH_TO_1]);
+	assert_int_equal(rig.sent[0], met[NH_TO_0]);
+	assert_int_equal(c->dropped[PKT_DROP_BLACKHOLE], met[NH_BLACKHOLE]);
+	assert_int_equal(c->punted[PKT_PUNT_MTU], met[NH_SMALL]);
+	assert_int_equal(c->punted[PKT_PUNT_NO_ROUTE], met[NH_NONE]);
+	for (leg = 0; leg < NH_UNREACHABLE; leg++)
+		assert_true(met[leg] > 20);
+	check_conservation(&rig);
+	close_rig(&rig);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(ip4_goes_through),
 	cmocka_unit_test(ip6_goes_through_and_hairpins),
 	cmocka_unit_test(every_kind_of_next_hop_has_its_exit),
+	cmocka_unit_test(a_group_sends_each_flow_to_its_leg),
 	cmocka_unit_test(a_full_punt_ring_drops_and_counts),
 	cmocka_unit_test(a_full_send_ring_drops_and_blocks_nobody),
 	cmocka_unit_test(striding_queues_survive_laps),
@@ -448,6 +523,7 @@ int main(void)
 {
 	int r;
 
+	nh[NH_GROUP].group = (uintptr_t)buckets | LOG_BUCKETS;
 	rcu_reader_start();
 	r = cmocka_run_group_tests(tests, NULL, NULL);
 	rcu_reader_stop();
