@@ -1,5 +1,6 @@
 #!/bin/bash
 # judges/devices.sh - the tools of rdma-core and iproute2 see the devices as on a host
+# timeout: 300
 . "$(dirname "$0")/lib/model.sh"
 
 # The value of a field in ibv_devinfo's output, spaces squeezed.
@@ -67,12 +68,12 @@ is_on() # RDMA-NAME NETDEV
 }
 
 ctl link eth0 down
-wait_for 5 'mlx5_0 is down' state mlx5_0 DOWN DISABLED
+wait_for 60 'mlx5_0 is down' state mlx5_0 DOWN DISABLED
 on ibv_devinfo -d mlx5_0 >"$TMPDIR/devinfo"
 field_is state 'PORT_DOWN (1)'
 ctl link eth0 up
-wait_for 5 'mlx5_0 is up' state mlx5_0 ACTIVE LINK_UP
+wait_for 60 'mlx5_0 is up' state mlx5_0 ACTIVE LINK_UP
 ip link set eth0 name wan0
-wait_for 5 'mlx5_0 shows the new name of its netdev' is_on mlx5_0 wan0
+wait_for 60 'mlx5_0 shows the new name of its netdev' is_on mlx5_0 wan0
 model_stop
 finish

@@ -29,7 +29,7 @@ run_pair() # WHAT PROGRAM CLIENT-DEVICE SERVER-DEVICE OPTIONS...
 	on timeout 60 "$program" --server -d "$to" -B $server_mac -E $client_mac "$@" \
 		>"$server_log" 2>&1 &
 	server=$!
-	wait_for 20 "$what: the server's queue and rule" listens "eth${to#mlx5_}" "$rules"
+	wait_for 60 "$what: the server's queue and rule" listens "eth${to#mlx5_}" "$rules"
 	on timeout 60 "$program" --client -d "$from" -B $client_mac -E $server_mac "$@" \
 		>"$client_log" 2>&1
 	equal "$what: exit status of the client" $? 0

@@ -1,5 +1,6 @@
 #!/bin/bash
 # test/bells.sh - doorbells counted by the processor: testpmd rings one for each burst
+# timeout: 300
 #
 # The device's own count is less: it sees the last of several between two looks.
 . "$(dirname "$0")/client/client.sh"
@@ -15,7 +16,7 @@ mkfifo "$TMPDIR/bells.in"
 bells=$!
 exec 8>"$TMPDIR/bells.in"
 watching() { grep -q watching "$TMPDIR/bells" || ! kill -0 "$bells" 2>/dev/null; }
-wait_for 20 'watchpoints are set' watching
+wait_for 60 'watchpoints are set' watching
 if ! kill -0 "$bells" 2>/dev/null; then
 	wait "$bells"
 	[ $? != 77 ] || skip 'this machine has no watchpoints'
@@ -33,7 +34,7 @@ stopped()
 	sleep 0.1
 	[ "$n" = "$(count_of eth0 tx_frames)" ]
 }
-wait_for 10 'all frames are out' stopped
+wait_for 60 'all frames are out' stopped
 echo >&8
 wait "$bells"
 read -r _ rung _ <<<"$(tail -n 1 "$TMPDIR/bells")"

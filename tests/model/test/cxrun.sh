@@ -1,5 +1,6 @@
 #!/bin/bash
 # test/cxrun.sh - cxrun starts, joins and ends devices, and passes everything else on
+# timeout: 300
 # shellcheck disable=SC2154,SC2016 # top is exported by tests/run; programs expand their own $
 . "$top/tests/lib.sh"
 
@@ -96,10 +97,10 @@ signals()
 
 	"$cxrun" --notap --port eth0=loop -- python3 -uc "$trapper" >"$out" 2>"$err" &
 	cxpid=$!
-	wait_for 20 'the program runs' has ready
+	wait_for 60 'the program runs' has ready
 	for s in USR1 USR2 HUP INT QUIT; do
 		kill -$s $cxpid
-		wait_for 5 "SIG$s is passed on" has $s
+		wait_for 60 "SIG$s is passed on" has $s
 	done
 	kill -TERM $cxpid
 	wait $cxpid
@@ -136,7 +137,7 @@ together()
 			2>"$TMPDIR/err.$i" &
 	done
 	for i in 1 2 3 4 5 6; do
-		wait_for 20 "program $i runs" exists "$TMPDIR/on.$i"
+		wait_for 60 "program $i runs" exists "$TMPDIR/on.$i"
 	done
 	equal 'devices started' "$(cat "$TMPDIR"/err.? | grep -c 'started a device')" 1
 	equal 'devices joined' "$(cat "$TMPDIR"/err.? | grep -c 'joined the device')" 5
@@ -155,11 +156,11 @@ sudden_ends()
 	"$cxrun" -d "$dir" --notap --port eth0=loop -- \
 		bash -c "echo \$\$ >$TMPDIR/pid; exec sleep 1000" &
 	cxpid=$!
-	wait_for 20 'the program runs' exists "$TMPDIR/pid"
+	wait_for 60 'the program runs' exists "$TMPDIR/pid"
 	kill -KILL $cxpid
 	wait $cxpid 2>/dev/null
-	wait_for 5 'cxrun killed: its device ends' not_live
-	wait_for 5 'orderly' gone "$dir"
+	wait_for 60 'cxrun killed: its device ends' not_live
+	wait_for 60 'orderly' gone "$dir"
 	kill "$(cat "$TMPDIR/pid")"
 	# Its parent, cxrun, does not collect it before the program ends; and can only when its last
 	# thread is gone.

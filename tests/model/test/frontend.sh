@@ -55,7 +55,7 @@ link_is_down()
 {
 	[ "$(links | tail -n 1)" = "$down" ]
 }
-wait_for 5 'rdma link follows the link' link_is_down
+wait_for 60 'rdma link follows the link' link_is_down
 ctl link eth1 up
 
 # Without netlink libibverbs reads the tree.
@@ -106,7 +106,7 @@ nothing_left nobody
 
 echo '# asynchronous events'
 on "$MODEL_BIN/t_devx" --async >"$TMPDIR/async" 2>&1 &
-wait_for 10 'the client waits' grep -q '^ready' "$TMPDIR/async"
+wait_for 60 'the client waits' grep -q '^ready' "$TMPDIR/async"
 ctl link eth0 down
 wait $!
 checks 't_devx --async' "$TMPDIR/async"
@@ -115,7 +115,7 @@ nothing_left 't_devx --async'
 
 echo '# the device process is killed under a client'
 on "$MODEL_BIN/t_fd" --linger >"$TMPDIR/linger" 2>&1 &
-wait_for 10 'the client runs' grep -q '^ready' "$TMPDIR/linger"
+wait_for 60 'the client runs' grep -q '^ready' "$TMPDIR/linger"
 kill -KILL "$cx_pid"
 wait $!
 checks 't_fd --linger' "$TMPDIR/linger"

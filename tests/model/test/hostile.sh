@@ -35,7 +35,7 @@ has_clients()
 
 model_start --notap --port eth0=loop --port eth1=gen:count=0
 hostile alive >"$TMPDIR/first"
-wait_for 10 'the first program is gone' has_clients 0
+wait_for 60 'the first program is gone' has_clients 0
 held_at_start=$(holdings)
 
 echo '# nonsense'
@@ -61,7 +61,7 @@ for i in 1 2 3 4 5 6 7 8; do
 	pids+=($!)
 done
 for i in 1 2 3 4 5 6 7 8; do
-	wait_for 20 "client $i stands" grep -q standing "$TMPDIR/stand.$i"
+	wait_for 60 "client $i stands" grep -q standing "$TMPDIR/stand.$i"
 done
 kill -STOP "${pids[@]}"
 answers 'eight clients stand still'
@@ -88,9 +88,9 @@ echo '# out of descriptors'
 (ulimit -n 80 && exec "$MODEL_BIN/cxmodel" -d "$cx_dir" --notap --port eth0=loop) \
 	>>"$cx_log" 2>&1 &
 cx_pid=$!
-wait_for 20 'cxmodel is ready' model_answers
+wait_for 60 'cxmodel is ready' model_answers
 hostile alive >"$TMPDIR/first"
-wait_for 10 'the first program is gone' has_clients 0
+wait_for 60 'the first program is gone' has_clients 0
 held_at_start=$(holdings)
 hostile open 200 <"$TMPDIR/go" >"$TMPDIR/open" &
 opener=$!
@@ -109,7 +109,7 @@ nothing_left 'and after a program'
 echo '# stopped while clients stand in the middle'
 python3 "$lib/hostile.py" "$cx_dir" stand <"$TMPDIR/standing" >"$TMPDIR/stand.1" &
 last=$!
-wait_for 20 'a client stands' grep -q standing "$TMPDIR/stand.1"
+wait_for 60 'a client stands' grep -q standing "$TMPDIR/stand.1"
 kill -STOP $last
 start=${EPOCHREALTIME/./}
 model_stop

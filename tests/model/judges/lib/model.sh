@@ -38,7 +38,7 @@ model_start()
 {
 	"$MODEL_BIN/cxmodel" -d "$cx_dir" "$@" >>"$cx_log" 2>&1 &
 	cx_pid=$!
-	wait_for 20 'cxmodel is ready' model_answers
+	wait_for 60 'cxmodel is ready' model_answers
 	if ! kill -0 $cx_pid 2>/dev/null; then
 		cat "$cx_log"
 		die 'cxmodel did not start'

@@ -45,7 +45,7 @@ tp()
 	before=$(stat -c %s "$tp_log")
 	prompts=$(tp_prompts)
 	printf '%s\n' "$1" >&7
-	wait_for 30 "testpmd: $1" tp_prompted $((prompts + 1))
+	wait_for 60 "testpmd: $1" tp_prompted $((prompts + 1))
 	kill -0 "$tp_pid" 2>/dev/null || testpmd_died
 	tp_out=$(tail -c "+$((before + 1))" "$tp_log" | tr -d '\0')
 	printf '%s\n' "$tp_out" | sed 's,^,  | ,' >&2

@@ -54,6 +54,6 @@ as_at_start()
 
 nothing_left() # WHAT
 {
-	wait_for 10 "$1: the device holds what it held at the start" as_at_start
+	wait_for 60 "$1: the device holds what it held at the start" as_at_start
 	pass "$1: the device holds what it held at the start"
 }
