@@ -344,14 +344,15 @@ static uint32_t done_now(const struct drain *lead, const struct round *r, uint64
 	return done_at(lead, r, last);
 }
 
-/* Polls until all that was placed is posted, or a second has gone. */
+/* Polls until all that was placed is posted, or five seconds have gone: a program that is not
+ * SCHED_FIFO may have to wait for its core. */
 static void finish(const struct drain *lead, struct round *r)
 {
 	double per_ns = drain_tsc_per_ns();
 	uint64_t gap = (uint64_t)(lead->conf.gap_ns * per_ns);
 	uint64_t quiet = (uint64_t)(lead->conf.quiet_us * 1000 * per_ns);
 	uint64_t now = drain_tsc(), changed = now,
-		 give_up = r->t0 + (uint64_t)(1e9 * per_ns);
+		 give_up = r->t0 + (uint64_t)(5e9 * per_ns);
 
 	while (now < give_up) {
 		drain_spin_until(now + gap);
