@@ -46,10 +46,9 @@ static int open_device(struct port *p, struct err *err)
 	return 0;
 }
 
-static int open_queues(struct port *p, unsigned worker, struct m5_dev *const *peers,
-		       struct err *warn, struct err *err)
+static struct m5_rxq_conf rxq_conf(const struct port *p, struct m5_dev *const *peers)
 {
-	struct m5_rxq_conf rx = {
+	return (struct m5_rxq_conf){
 		.packets = p->conf->rx_packets,
 		.mtu = (uint16_t)(p->link.mtu < UINT16_MAX ? p->link.mtu : UINT16_MAX),
 		.numa_node = -1,
@@ -57,7 +56,34 @@ static int open_queues(struct port *p, unsigned worker, struct m5_dev *const *pe
 		.peers = peers,
 		.n_peers = p->router->n_ports,
 	};
-	struct m5_txq_conf tx = { .packets = p->conf->tx_packets, .numa_node = -1 };
+}
+
+static struct m5_txq_conf txq_conf(const struct port *p)
+{
+	return (struct m5_txq_conf){ .packets = p->conf->tx_packets, .numa_node = -1 };
+}
+
+/* All at once, so that whoever raises the limit does it once. */
+static int check_memlock(const struct router *r, struct m5_dev *const *peers,
+			 struct err *err)
+{
+	size_t bytes = 0;
+
+	for (unsigned i = 0; i < r->n_ports; i++) {
+		struct m5_rxq_conf rx = rxq_conf(&r->port[i], peers);
+		struct m5_txq_conf tx = txq_conf(&r->port[i]);
+
+		bytes += r->n_workers *
+			 (m5_rxq_bytes(r->port[i].dev, &rx) + m5_txq_bytes(&tx));
+	}
+	return m5_mem_allowed(bytes, err);
+}
+
+static int open_queues(struct port *p, unsigned worker, struct m5_dev *const *peers,
+		       struct err *warn, struct err *err)
+{
+	struct m5_rxq_conf rx = rxq_conf(p, peers);
+	struct m5_txq_conf tx = txq_conf(p);
 	int r = m5_txq_open(p->dev, &tx, err, &p->txq[worker]);
 
 	if (!r)
@@ -82,6 +108,8 @@ int ports_open(struct router *r, struct err *err)
 		ret = open_device(&r->port[i], err);
 		peers[i] = r->port[i].dev;
 	}
+	if (!ret)
+		ret = check_memlock(r, peers, err);
 	for (unsigned i = 0; i < r->n_ports; i++)
 		for (unsigned w = 0; w < r->n_workers && !ret; w++)
 			ret = open_queues(&r->port[i], w, peers, &warn, err);

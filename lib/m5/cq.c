@@ -54,6 +54,11 @@ int m5_cq_open(struct m5_cq *cq, struct m5_dev *dev, struct mlx5dv_devx_uar *uar
 	return m5_devx_create(dev, "CREATE_CQ", in, sizeof(in), err, &cq->obj, &cq->num);
 }
 
+size_t m5_cq_bytes(unsigned log_size)
+{
+	return m5_ring_bytes(sizeof(struct prm_cqe) << log_size);
+}
+
 /* The queue that writes here is in reset, so what is there now is all there will be. */
 void m5_cq_drop(struct m5_cq_hot *hot)
 {

@@ -54,6 +54,7 @@ struct m5_ring {
 	struct mlx5dv_devx_umem *umem;
 };
 
+size_t m5_ring_bytes(size_t entry_bytes); /* all of it */
 int m5_ring_map(struct m5_ring *ring, struct m5_dev *dev, size_t entry_bytes,
 		bool device_writes, int numa_node, struct err *err);
 void m5_ring_unmap(struct m5_ring *ring);
@@ -72,6 +73,7 @@ int m5_cq_open(struct m5_cq *cq, struct m5_dev *dev, struct mlx5dv_devx_uar *uar
 	       unsigned log_size, int numa_node, struct err *err, struct m5_cq_hot *hot);
 void m5_cq_drop(struct m5_cq_hot *hot); /* what is written but not read */
 void m5_cq_close(struct m5_cq *cq);
+size_t m5_cq_bytes(unsigned log_size);
 
 /* ---- uar.c ---- */
 int m5_uar_open(struct m5_dev *dev, struct err *err, struct mlx5dv_devx_uar **ret);

@@ -19,7 +19,7 @@ int m5_mem_map(struct m5_mem *mem, size_t bytes, int numa_node, struct err *warn
 	if (bytes >= PLACE_HUGE_MIN_BYTES && mem->page_bytes < PLACE_HUGE_PAGE_BYTES)
 		err_set(warn, 0,
 			"no huge pages free for %zu MiB of packet memory: using small pages, which "
-			"costs speed; this queue alone needs %zu pages of 2 MiB "
+			"costs speed; this queue wants %zu of 2 MiB "
 			"(vm.nr_hugepages)",
 			bytes >> 20,
 			(bytes + PLACE_HUGE_PAGE_BYTES - 1) / PLACE_HUGE_PAGE_BYTES);

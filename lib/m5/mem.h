@@ -32,4 +32,7 @@ struct m5_mem {
 int m5_mem_map(struct m5_mem *mem, size_t bytes, int numa_node, struct err *warn);
 /* -ENOMEM says the memlock limit and the number of bytes needed. */
 int m5_mem_register(struct m5_mem *mem, struct m5_dev *dev, struct err *err);
+/* Before anything is made: whether so many bytes may be registered altogether. -ENOMEM: the memlock
+ * limit is lower, and @err says which is needed. */
+int m5_mem_allowed(size_t bytes, struct err *err);
 void m5_mem_unmap(struct m5_mem *mem); /* deregisters everywhere, then unmaps */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "inside.h"
+#include "mem.h"
 
 static bool has_capability(unsigned cap)
 {
@@ -50,14 +51,32 @@ static unsigned long long pinned_kb(void)
 	return kb;
 }
 
+static bool has_limit(struct rlimit *ret)
+{
+	return !has_capability(CAP_IPC_LOCK) && !getrlimit(RLIMIT_MEMLOCK, ret) &&
+	       ret->rlim_cur != RLIM_INFINITY;
+}
+
+int m5_mem_allowed(size_t bytes, struct err *err)
+{
+	struct rlimit lim;
+
+	if (!has_limit(&lim) || bytes <= lim.rlim_cur)
+		return 0;
+	return err_set(
+		err, -ENOMEM,
+		"the memlock limit is %llu KiB, and packet memory and queues need %zu "
+		"KiB: raise it (ulimit -l unlimited; LimitMEMLOCK=infinity in the unit)",
+		(unsigned long long)lim.rlim_cur >> 10, bytes >> 10);
+}
+
 int m5_register_failed(const struct m5_dev *dev, const char *what, size_t bytes, int r,
 		       struct err *err)
 {
 	const char *name = dev->caps.rdma_name;
 	struct rlimit lim;
 
-	if (r != -ENOMEM || has_capability(CAP_IPC_LOCK) ||
-	    getrlimit(RLIMIT_MEMLOCK, &lim) || lim.rlim_cur == RLIM_INFINITY)
+	if (r != -ENOMEM || !has_limit(&lim))
 		return err_set(err, r, "%s: registering %zu KiB of %s: %s (%s)", name,
 			       bytes >> 10, what, strerror(-r), err_symbol(r));
 	return err_set(

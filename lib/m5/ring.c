@@ -11,6 +11,11 @@
 
 enum { PAGE = 4096, RECORD_BYTES = 64 };
 
+size_t m5_ring_bytes(size_t entry_bytes)
+{
+	return align_up(align_up(entry_bytes, RECORD_BYTES) + RECORD_BYTES, PAGE);
+}
+
 int m5_ring_map(struct m5_ring *ring, struct m5_dev *dev, size_t entry_bytes,
 		bool device_writes, int numa_node, struct err *err)
 {
@@ -20,7 +25,7 @@ int m5_ring_map(struct m5_ring *ring, struct m5_dev *dev, size_t entry_bytes,
 
 	memset(ring, 0, sizeof(*ring));
 	ring->dbrec_offset = align_up(entry_bytes, RECORD_BYTES);
-	ring->bytes = align_up(ring->dbrec_offset + RECORD_BYTES, PAGE);
+	ring->bytes = m5_ring_bytes(entry_bytes);
 	ring->base = place_huge_map(ring->bytes, numa_node, &page);
 	if (!ring->base)
 		return err_set(err, -ENOMEM, "%s: no memory for a ring of %zu bytes",

@@ -133,7 +133,32 @@ static unsigned log_entry_bytes(const struct m5_rxq *q)
 			       : log2_ceil(sizeof(struct prm_data));
 }
 
+static unsigned log_completions(const struct m5_rxq *q)
+{
+	/* A chunk completes once a stride at most. */
+	return q->log_chunks + q->hot.log_strides;
+}
+
+static size_t entries_bytes(const struct m5_rxq *q)
+{
+	return ((size_t)q->hot.mask + 1) << log_entry_bytes(q);
+}
+
 /* ---- memory ---- */
+
+size_t m5_rxq_bytes(struct m5_dev *dev, const struct m5_rxq_conf *conf)
+{
+	struct m5_rxq q = { .dev = dev, .conf = *conf };
+	struct err err;
+	size_t devices = 1;
+
+	if (choose_geometry(&q, &err) < 0)
+		return 0;
+	for (unsigned i = 0; i < conf->n_peers; i++)
+		devices += conf->peers[i] != dev;
+	return (chunk_bytes(&q) << q.log_chunks) * devices +
+	       m5_ring_bytes(entries_bytes(&q)) + m5_cq_bytes(log_completions(&q));
+}
 
 static int open_region(struct m5_rxq *q, struct err *warn, struct err *err)
 {
@@ -250,14 +275,12 @@ static int open_events(struct m5_rxq *q, struct err *err)
 
 static int open_queue(struct m5_rxq *q, struct err *err)
 {
-	/* A chunk completes once a stride at most. */
-	unsigned log_cq = q->log_chunks + q->hot.log_strides;
 	int r;
 
 	r = m5_uar_open(q->dev, err, &q->uar);
 	if (r < 0)
 		return r;
-	r = m5_cq_open(&q->cq, q->dev, q->uar, log_cq, q->conf.numa_node, err,
+	r = m5_cq_open(&q->cq, q->dev, q->uar, log_completions(q), q->conf.numa_node, err,
 		       &q->hot.cq);
 	if (r < 0)
 		return r;
@@ -266,8 +289,8 @@ static int open_queue(struct m5_rxq *q, struct err *err)
 		1; /* so that no arm leaves its record at 0, which says "never armed" */
 	q->hot.arm_register =
 		(uint64_t *)(void *)((uint8_t *)q->uar->base_addr + PRM_UAR_CQ_ARM);
-	r = m5_ring_map(&q->ring, q->dev, ((size_t)q->hot.mask + 1) << log_entry_bytes(q),
-			false, q->conf.numa_node, err);
+	r = m5_ring_map(&q->ring, q->dev, entries_bytes(q), false, q->conf.numa_node,
+			err);
 	if (r < 0)
 		return r;
 	q->hot.dbrec = q->ring.dbrec;

@@ -56,6 +56,12 @@ static int open_memory(struct m5_txq *q, struct err *err)
 		       q->dev->caps.rdma_name, q->conf.packets);
 }
 
+size_t m5_txq_bytes(const struct m5_txq_conf *conf)
+{
+	return m5_ring_bytes((size_t)PRM_WQEBB * conf->packets) +
+	       m5_cq_bytes(log2_ceil(conf->packets));
+}
+
 static int open_tis(struct m5_txq *q, struct err *err)
 {
 	uint32_t in[PRM_CREATE_TIS_BYTES / 4] = { 0 };

@@ -17,6 +17,8 @@ struct m5_txq_conf {
 
 int m5_txq_open(struct m5_dev *dev, const struct m5_txq_conf *conf, struct err *err,
 		struct m5_txq **ret);
+size_t
+m5_txq_bytes(const struct m5_txq_conf *conf); /* that m5_txq_open() would register */
 int m5_txq_start(struct m5_txq *q, struct err *err);
 int m5_txq_reset(struct m5_txq *q, struct err *err); /* gives back every packet it held */
 /* The device is lost: gives back what the queue held, which it will never send, so that the

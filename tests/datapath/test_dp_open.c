@@ -395,7 +395,7 @@ static void huge_pages_missing(void **state)
 		want, sizeof(want),
 		"no huge pages free for %zu MiB of packet memory: using small pages, which costs "
 		"speed; "
-		"this queue alone needs %zu pages of 2 MiB (vm.nr_hugepages)",
+		"this queue wants %zu of 2 MiB (vm.nr_hugepages)",
 		bytes >> 20, bytes >> 21);
 	assert_string_equal(warn.text, want);
 	assert_true(is_zero(mem.base, 4096));

@@ -35,6 +35,13 @@ fails() # WHAT EXPECTED-REGEX COMMAND-BEFORE-THE-DAEMON...
 	fi
 }
 
+router_launch_under() # COMMAND-BEFORE-THE-DAEMON...
+{
+	"$MODEL_BIN/cxrun" -d "$cx_dir" ${asan:+--preload "$asan"} --netns r -- \
+		"$@" "$daemon" -c "$conf" >>"$fwd_log" 2>&1 &
+	fwd_pid=$!
+}
+
 # A daemon that starts all the same is ended.
 wait_or_kill() # PID
 {
@@ -126,6 +133,52 @@ time.sleep(100)' >"$TMPDIR/claim" &
 wait_for 5 'nobody in this namespace' [ -s "$TMPDIR/claim" ]
 kill $!
 
+# ---- a memlock limit, as any user but root has one ----
+limited() # KIB COMMAND...
+{
+	exec prlimit --memlock=$(($1 << 10)) -- setpriv --bounding-set -ipc_lock -- "${@:2}"
+}
+export -f limited
+printf '%s\n' '[daemon]' "control_socket = $socket" '[port eth0]' 'rx_packets = 256' \
+	'[port eth1]' 'rx_packets = 256' 'tx_packets = 64' >"$conf"
+fails 'a memlock limit of 1 MiB' \
+	'the memlock limit is 1024 KiB, and packet memory and queues need [0-9]* KiB: raise it' \
+	bash -c 'limited 1024 "$@"' -
+needed=$(sed -n 's/.* need \([0-9]*\) KiB: .*/\1/p' "$TMPDIR/errors")
+at_least 'KiB needed: both devices know the packets of both ports' "$needed" $((2 * 2 * 512))
+fails 'a page less than that' "limit is $((needed - 4)) KiB, and .* need $needed KiB" \
+	bash -c "limited $((needed - 4)) \"\$@\"" -
+router_launch_under bash -c "limited $needed \"\$@\"" -
+wait_for 30 'with what is needed it forwards' router_answers
+kill -0 "$fwd_pid" || cat "$fwd_log"
+router_stop
+
+# ---- no huge pages left: small ones, and one sentence for all queues ----
+config 'workers = 3'
+mkfifo "$TMPDIR/hold"
+python3 -c '
+import mmap, sys
+free = int(open("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages").read())
+huge, populate = 0x40000, 0x8000
+if free:
+    kept = mmap.mmap(-1, free << 21, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | huge | populate)
+print("taken", free, flush=True)
+sys.stdin.read()' <"$TMPDIR/hold" >"$TMPDIR/taken" &
+exec 8>"$TMPDIR/hold"
+wait_for 10 'all huge pages are taken' grep taken "$TMPDIR/taken"
+router_start
+equal 'no huge pages: said once for 6 queues' "$(grep -c 'huge page' "$fwd_log")" 1
+check 'and how many are needed' grep -q \
+	'warning: no huge pages free for 2 MiB of packet memory: using small pages, which costs' \
+	"$fwd_log"
+in_a ping -q -c 1 -W 2 10.0.2.2 >/dev/null
+routes_add
+check 'and it forwards' in_a ping -q -c 5 -i 0.01 -W 2 10.0.2.2
+conserved
+router_stop
+exec 8>&-
+config
+
 # ---- without a privilege: punts by another way, and said once ----
 punts() # WAY LOG-REGEX COMMAND...
 {
@@ -133,9 +186,7 @@ punts() # WAY LOG-REGEX COMMAND...
 
 	shift 2
 	: >"$fwd_log"
-	"$MODEL_BIN/cxrun" -d "$cx_dir" ${asan:+--preload "$asan"} --netns r -- \
-		"$@" "$daemon" -c "$conf" >>"$fwd_log" 2>&1 &
-	fwd_pid=$!
+	router_launch_under "$@"
 	wait_for 30 "without $way: forwards" router_answers
 	equal "without $way: said once" "$(grep -cE "$log" "$fwd_log")" 1
 	fwdctl route add 10.0.2.0/24 $b_mac dev eth1
@@ -167,10 +218,13 @@ wait "$fwd_pid"
 equal 'exit status' $? 0
 
 # ---- each command to the device, in turn ----
-# A few are rdma-core's, which does without what they ask for: then the daemon starts.
+# A few are rdma-core's, which does without what they ask for: then the daemon starts. Of flow
+# rules and protection domains the kernel passes on an errno only.
+refusal='the device says limit exceeded (status 0x08, syndrome 0x123456)'
 for port in eth0 eth1; do
 	failed=0
 	tolerated=0
+	in_words=0
 	for ((k = 1; ; k++)); do
 		refusals=$(count_of $port cmd_refusals)
 		ctl fault $port cmd nth=$k status=8 syndrome=0x123456
@@ -181,10 +235,12 @@ for port in eth0 eth1; do
 			continue
 		fi
 		cat "$TMPDIR/step"
+		grep -q "[A-Z_]* .*on mlx5_[01]: $refusal" "$TMPDIR/step" && in_words=$((in_words + 1))
 		failed=$((failed + 1))
 		failed_checks=$((failed_checks + $(grep -c '^check FAILED' "$TMPDIR/step")))
 	done
 	at_least "$port: commands whose failure ended the start" $failed 40
+	at_least "$port: with command, status and syndrome in words" $in_words 18
 	within "$port: commands whose failure did not" $tolerated 0 4
 done
 
