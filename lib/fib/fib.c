@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "../base/rcu.h"
+#include "dir24.h"
 #include "lookup_hot.h"
 #include "nexthops.h"
 #include "table.h"
@@ -111,6 +112,16 @@ static void publish_words(struct fib *fib, enum words_step step)
 
 /* ---- life ---- */
 
+/* All of them, and the one of kind KERNEL, have indexes that the table's words can hold. */
+static uint32_t limit_nexthops(const struct fib_conf *conf)
+{
+	uint32_t max = conf->max_nexthops ? conf->max_nexthops : DEFAULT_NEXTHOPS;
+
+	if (conf->layout4 == FIB4_DIR24 && max > DIR24_PAGE - 2)
+		return DIR24_PAGE - 2;
+	return max;
+}
+
 static void limit_groups(struct groups *groups, const struct fib_conf *conf)
 {
 	groups->max = conf->max_groups ? conf->max_groups : DEFAULT_GROUPS;
@@ -122,7 +133,7 @@ int fib_new(const struct fib_conf *conf, struct fib **ret)
 {
 	const struct table_layout *v4 = conf->layout4 == FIB4_DIR24 ? &dir24_layout
 								    : &run21_layout;
-	uint32_t max = conf->max_nexthops ? conf->max_nexthops : DEFAULT_NEXTHOPS;
+	uint32_t max = limit_nexthops(conf);
 	struct fib *fib;
 	int r;
 

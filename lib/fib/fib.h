@@ -8,7 +8,11 @@
  *                                     goes back after a grace period (base/rcu.h)
  *
  * A commit that does not fit (memory, table full) changes nothing and returns -ENOSPC
- * or -ENOMEM; the staged changes are given up too.
+ * or -ENOMEM; the staged changes are given up too. Nor may a route around the prefix win
+ * then: the caller installs it as kernel egress. One next hop of kind KERNEL has an index
+ * and memory whatever is full. Where a table has no piece left for a long prefix, one of the
+ * length that its words have (24 bits in DIR-24-8, 21 in RUN21, 32 in RL6) needs none, unless
+ * longer routes are inside.
  *
  * Context: control thread, unless said otherwise.
  */
@@ -57,10 +61,10 @@ struct fib_route {
 
 struct fib_sizes {			      /* readable without a walk */
 	uint32_t routes[2][FIB_ORIGIN_COUNT]; /* by family: [0] IPv4, [1] IPv6 */
-	uint32_t nexthops, groups; /* that somebody refers to, groups included; ... */
-	uint32_t max_nexthops, max_groups;
-	uint64_t group_bytes,
-		max_group_bytes; /* what waits for a grace period included */
+	uint32_t nexthops, max_nexthops;      /* in use, groups included */
+	uint32_t groups,
+		max_groups; /* those included that wait for a grace period, ... */
+	uint64_t group_bytes, max_group_bytes; /* ... and their memory */
 	uint64_t lookup_bytes[2], rib_bytes;
 	uint64_t commits, adds, replaces, deletes, failures;
 };
@@ -118,8 +122,8 @@ struct fib_group {
  * that no leg with a weight goes without. When no leg has a weight, there is no route: the
  * kernel answers. The group holds its own references on the legs.
  *
- * Return: 0, -EINVAL (a leg is not in use or a group, no legs, a weight over the limit), -ENOSPC (a
- * limit of this file or of struct fib_conf), -ENOMEM; then nothing has changed.
+ * Return: 0, -EINVAL (no legs, a leg that is not in use or a group, a weight over the
+ * limit), -ENOSPC (a limit of this file or of struct fib_conf), -ENOMEM; then nothing has changed.
  */
 int fib_group_get(struct fib *fib, const struct fib_group *g, uint32_t *ret);
 /* Changes a group under every route that uses it, at once. Moves the fewest flows: those of a leg

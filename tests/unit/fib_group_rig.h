@@ -5,7 +5,7 @@
 
 #include "../../lib/fib/memory.h"
 
-enum { RIG_FLOWS = 65536 };
+enum { RIG_FLOWS = 4096 };
 
 /* Flow -> next hop, as workers see it. */
 static inline void rig_flows(const struct fib *fib, uint32_t group, uint32_t *leg)

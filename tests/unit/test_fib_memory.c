@@ -195,6 +195,7 @@ static void test_pages(void **state)
 	const struct fib_conf conf = { .layout4 = FIB4_DIR24 };
 	struct fib_prefix p = { .family = 4, .len = 25 };
 	struct fib_prefix last = { .family = 4, .len = 8, .addr = { 99 } };
+	const struct fib_nh kernel = { .kind = FIB_NH_KERNEL };
 	struct model *m = model_open(&conf, 2);
 	uint32_t at = 0, nh;
 
@@ -221,6 +222,14 @@ static void test_pages(void **state)
 		fib_lookup4(*fib_live(m->fib), &at, &nh, 1);
 		assert_int_equal(nh, 1);
 	}
+	/* What the caller does then: a prefix that needs no page, as kernel egress. */
+	p.len = 24;
+	assert_int_equal(fib_nh_get(m->fib, &kernel, &nh), 0);
+	assert_int_equal(fib_route_add(m->fib, &p, FIB_STATIC, nh, 0), 0);
+	assert_int_equal(fib_commit(m->fib), 0);
+	at = UINT32_C(77) << 24 | 1;
+	fib_lookup4(*fib_live(m->fib), &at, &at, 1);
+	assert_int_equal(at, nh);
 	/* One page less in use, and it fits: what waits for a grace period is taken back. */
 	p = (struct fib_prefix){ .family = 4, .len = 25, .addr = { 10 } };
 	assert_int_equal(fib_route_del(m->fib, &p, FIB_STATIC), 0);

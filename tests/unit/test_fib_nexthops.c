@@ -96,6 +96,56 @@ static void test_full(void **state)
 	fib_free(fib);
 }
 
+/* When all indexes are taken there is one for kernel egress, and a route to it. */
+static void reserve(enum fib4_layout layout, uint32_t max, uint32_t really)
+{
+	const struct fib_conf conf = { .max_nexthops = max, .layout4 = layout };
+	const struct fib_nh kernel = { .kind = FIB_NH_KERNEL },
+			    none = { .kind = FIB_NH_LOCAL };
+	const struct fib_nh other = { .kind = FIB_NH_KERNEL, .mtu = 1 };
+	struct fib_prefix p = { .family = 4, .len = 32, .addr = { 10, 0, 0, 1 } };
+	struct model *m = calloc(1, sizeof(*m));
+	struct fib_sizes s;
+	uint32_t i, kept, at = 0x0a000001;
+
+	assert_non_null(m);
+	assert_int_equal(fib_new(&conf, &m->fib), 0);
+	fib_sizes(m->fib, &s);
+	assert_int_equal(s.max_nexthops, really);
+	for (uint32_t n = 1; n <= really; n++) {
+		struct fib_nh nh = model_hop(n);
+
+		assert_int_equal(fib_nh_get(m->fib, &nh, &i), 0);
+	}
+	assert_int_equal(fib_nh_get(m->fib, &none, &i), -ENOSPC);
+	assert_int_equal(fib_nh_get(m->fib, &kernel, &kept), 0);
+	assert_int_equal(fib_nh_get(m->fib, &kernel, &i), 0);
+	assert_int_equal(i, kept);
+	assert_int_equal(fib_nh_get(m->fib, &other, &i), -ENOSPC);
+	assert_int_equal(fib_nh_get(m->fib, &none, &i), -ENOSPC);
+	assert_int_equal(fib_route_add(m->fib, &p, FIB_KERNEL, kept, 0), 0);
+	assert_int_equal(fib_commit(m->fib), 0);
+	fib_lookup4(*fib_live(m->fib), &at, &at, 1);
+	assert_int_equal(at, kept);
+	/* One gone is not room for another while the reserve is in use... */
+	fib_nh_put(m->fib, 1);
+	assert_int_equal(fib_nh_get(m->fib, &none, &i), -ENOSPC);
+	/* ... but two are. */
+	fib_nh_put(m->fib, 2);
+	assert_int_equal(fib_nh_get(m->fib, &none, &i), 0);
+	assert_int_equal(fib_nh_get(m->fib, &other, &i), 0);
+	model_close(m);
+}
+
+static void test_reserve(void **state)
+{
+	(void)state;
+	reserve(FIB4_RUN21, MAX, MAX);
+	reserve(FIB4_DIR24, MAX, MAX);
+	reserve(FIB4_DIR24, 0, 32766);
+	reserve(FIB4_RUN21, 0, 65536);
+}
+
 struct collected {
 	unsigned n;
 	uint32_t index[MAX];
@@ -271,10 +321,11 @@ static void test_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shared),	   cmocka_unit_test(test_reuse),
-		cmocka_unit_test(test_full),	   cmocka_unit_test(test_each),
-		cmocka_unit_test(test_set),	   cmocka_unit_test(test_change),
-		cmocka_unit_test(test_references), cmocka_unit_test(test_many),
+		cmocka_unit_test(test_shared),	cmocka_unit_test(test_reuse),
+		cmocka_unit_test(test_full),	cmocka_unit_test(test_each),
+		cmocka_unit_test(test_reserve), cmocka_unit_test(test_set),
+		cmocka_unit_test(test_change),	cmocka_unit_test(test_references),
+		cmocka_unit_test(test_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
