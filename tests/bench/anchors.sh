@@ -7,7 +7,7 @@
 # receive ring (1024 frames of 64 bytes, one queue, lines in the program's cache), seen by
 # the device; see tests/model/wire/drain.h. The figures to repeat were taken on one kind of
 # machine, so a run counts only between two calibrations that show this machine to be of its
-# speed and undisturbed; four tries, then "too noisy" instead of a number. After seven
+# speed and undisturbed; four tries, then "too noisy" instead of a number. After six
 # minutes no run is begun.
 . "$top/tests/model/judges/lib/model.sh"
 . "$top/tests/bench/lib/drain.sh"
@@ -16,7 +16,7 @@ runs=${1:-5}
 tables=$BUILD_DIR/tables
 l3fwd_big=$BUILD_DIR/l3fwd-big/l3fwd/build/l3fwd
 
-drain_prepare 420
+drain_prepare 360
 make_tables "$tables"
 build_l3fwd_big "$BUILD_DIR/l3fwd-big"
 

@@ -120,9 +120,9 @@ drain_once() # OPTIONS COMM COMMAND...
 	program=$!
 	wait_for 60 "$comm runs" pgrep -x "$comm" >&2
 	pid=$(pgrep -x "$comm" | head -n 1)
-	wait_for 120 "$comm is on its core" on_core "$pid" >&2
+	wait_for 60 "$comm is on its core" on_core "$pid" >&2
 	ctl wire eth0 start "pid=$pid" >/dev/null
-	wait_for 120 'the rounds are over' drain_over >&2
+	wait_for 60 'the rounds are over' drain_over >&2
 	ctl wire eth0 stat >"$TMPDIR/stat"
 	kill "$pid" 2>/dev/null
 	wait "$program" 2>/dev/null
@@ -132,7 +132,7 @@ drain_once() # OPTIONS COMM COMMAND...
 		if (v["state"] == "done" && !wrong)
 			print v["ns_per_packet_median"]
 		else
-			print "unclean " v["state"] " bad " v["bad"] " lost " v["lost"]
+			print "unclean: state " v["state"] " bad " v["bad"] " lost " v["lost"]
 	}' "$TMPDIR/stat"
 }
 
@@ -162,7 +162,10 @@ drain_figure()
 		fi
 		figure=$(drain_once "$@" | tail -n 1)
 		after=$(calibrate)
-		if ! [[ $figure =~ ^[0-9]+(\.[0-9]+)?$ ]]; then
+		# What does not run in time on a disturbed machine may be no fault of its own;
+		# frames that were lost or changed are.
+		if ! [[ $figure =~ ^[0-9]+(\.[0-9]+)?$ ]] &&
+			{ [[ $figure = unclean* ]] || quiet "$after"; }; then
 			echo "$name: ${figure:-did not run}" >&2
 			tail -n 5 "$TMPDIR/program.log" >&2
 			printf '%s %s UNCLEAN\n' "$name" "$reference" >>"$results"
