@@ -10,30 +10,15 @@
 tables=$BUILD_DIR/tables
 page_mib=2
 
-free_pages()
-{
-	awk '/^HugePages_Free:/ { print $2 }' /proc/meminfo
-}
-
-# Others may add and take away pages meanwhile: we take back as many as we gave.
-give_pages() # COUNT, may be negative
-{
-	local now
-
-	now=$(cat /proc/sys/vm/nr_hugepages)
-	echo $((now + $1 > 0 ? now + $1 : 0)) >/proc/sys/vm/nr_hugepages
-}
-
+# In addition to what there is: free pages may be another's next moment.
 huge_pages() # MIB
 {
-	local need=$((($1 + page_mib - 1) / page_mib)) have
+	local need=$((($1 + page_mib - 1) / page_mib))
 
-	have=$(free_pages)
-	[ "$have" -lt "$need" ] || return 0
-	given=$((need - have))
-	trap 'give_pages -$given' EXIT
-	give_pages "$given"
-	[ "$(free_pages)" -ge "$need" ] || die "no $1 MiB of huge pages"
+	drain_pages "$need"
+	trap 'drain_pages -$pages_given' EXIT
+	[ "$(awk '/^HugePages_Free:/ { print $2 }' /proc/meminfo)" -ge "$need" ] ||
+		die "no $1 MiB of huge pages"
 }
 
 fib_prepare() # MIB
