@@ -1,6 +1,6 @@
 #!/bin/bash
 # netns/forward.sh - ping, TCP and UDP through the daemon, both families, both ways
-# timeout: 180
+# timeout: 300
 . "$(dirname "$0")/lib.sh"
 
 ping_exact() # WHAT FROM TO-ADDRESS
@@ -46,18 +46,31 @@ udp() # WHAT SERVER-NS CLIENT-NS ADDRESS
 listening() { [ -n "$(ip netns exec "$1" ss -Hltn "sport = $2")" ]; }
 not_listening() { ! listening "$@"; }
 
+received_more_than() { [ "$(port_count eth0 received)" -gt "$1" ]; }
+
 hosts_up
 router_start
 routes_add
-ping_exact 'IPv4 a to b' a 10.0.2.2
-ping_exact 'IPv4 b to a' b 10.0.1.2
-ping_exact 'IPv6 a to b' a 2001:db8:2::2
-ping_exact 'IPv6 b to a' b 2001:db8:1::2
-tcp 'IPv4 a to b' b a 10.0.2.2
-tcp 'IPv4 b to a' a b 10.0.1.2
-tcp 'IPv6 a to b' b a 2001:db8:2::2
-udp 'IPv4 a to b' b a 10.0.2.2
-udp 'IPv6 b to a' a b 2001:db8:1::2
+# WHAT FROM TO ADDRESS
+ways='a-to-b a b 10.0.2.2
+b-to-a b a 10.0.1.2
+a-to-b-IPv6 a b 2001:db8:2::2
+b-to-a-IPv6 b a 2001:db8:1::2'
+while read -r what from to address; do
+	ping_exact "$what" "$from" "$address"
+	tcp "$what" "$to" "$from" "$address"
+	udp "$what" "$to" "$from" "$address"
+done <<<"$ways"
+
+# All at once, numbered: not one is lost, and not one comes twice.
+while read -r what from to address; do
+	stream_start "$what" "$from" "$to" "$address" 500
+done <<<"$ways"
+before=$(port_count eth0 received)
+wait_for 20 'some of all is under way' received_more_than $((before + 3000))
+while read -r what from to address; do
+	stream_stop "$what" "$what, UDP"
+done <<<"$ways"
 conserved
 equal 'eth0: nothing dropped' "$(port_count eth0 dropped)" 0
 equal 'eth1: nothing dropped' "$(port_count eth1 dropped)" 0

@@ -68,9 +68,29 @@ check 'IPv4 transit: nothing lost' grep -q ' 100 received' "$TMPDIR/ping4"
 check 'IPv6 transit: nothing lost' grep -q ' 100 received' "$TMPDIR/ping6"
 
 # An address that comes later belongs to the kernel too, and one that goes is transit again.
+verdict() { fwdctl route get "$1" | sed -n 's/.* verdict //p'; }
+is_verdict() { [ "$(verdict "$1")" = "$2" ]; }
 ip -n r addr add 10.0.2.77/32 dev lo
+wait_for 5 'the new address is known' is_verdict 10.0.2.77 'punt reason local'
+received=$(settled_count eth0 received)
 check 'a new own address answers' in_a ping -q -c 5 -i 0.1 -W 2 10.0.2.77
+wait $p1 $p2
+equal 'and none of it is transit' "$(settled_count eth0 received)" "$received"
 ip -n r addr del 10.0.2.77/32 dev lo
+wait_for 5 'it is known to be gone' is_verdict 10.0.2.77 forward
+in_a ping -q -c 3 -i 0.1 -W 0.1 10.0.2.77 >/dev/null
+equal 'which is transit now' $(($(settled_count eth0 received) - received)) 3
+
+# Own addresses that nobody has set: anycast of the routers of a network, broadcast of a network.
+received=$(settled_count eth0 received)
+check 'all routers of the network' in_a ping -q -c 2 -i 0.1 -W 2 2001:db8:1::
+in_a ping -q -b -c 2 -i 0.1 -W 0.1 10.0.2.255 >/dev/null
+# A container's and a bridge's addresses are the host's as well.
+ip -n r link add br0 type bridge
+ip -n r addr add 192.0.2.1/24 dev br0
+wait_for 5 'the new address is known' is_verdict 192.0.2.1 'punt reason local'
+check 'address of an interface that is down' in_a ping -q -c 2 -i 0.1 -W 2 192.0.2.1
+equal 'none of it is transit' "$(settled_count eth0 received)" "$received"
 
 received=$(settled_count eth0 received)
 kill -TERM $dump_pid

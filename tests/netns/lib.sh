@@ -15,7 +15,8 @@
 #   fwdctl ARGS               mlx5fwdctl
 #   routes_add                both ways, both families
 #   port_count PORT KEY       a counter of `port show`; settled_count waits until it rests
-#   conserved                 checks received = forwarded + punted + dropped on every port
+#   conserved                 checks received = forwarded + punted + dropped on every port at
+#                             rest, and both ends of that with the device's own counts
 #   stream_start NAME FROM TO ADDRESS PPS   numbered UDP packets from host to host;
 #   stream_stop NAME WHAT [LOST]            checks how many were lost (0), and none was doubled
 # shellcheck disable=SC2154 # top, MODEL_BIN, FWD_BIN are exported by tests/run
@@ -108,6 +109,7 @@ router_launch() # ARGS...
 
 router_start()
 {
+	device_remember
 	router_launch "$@"
 	wait_for 30 'mlx5fwd forwards' router_answers
 	kill -0 "$fwd_pid" 2>/dev/null || { cat "$fwd_log"; die 'mlx5fwd did not start'; }
@@ -158,6 +160,30 @@ done_with() # PORT
 		$(port_count "$1" dropped)))
 }
 
+# Counts of the device start with it, those of the daemon with the daemon.
+declare -A device_before=()
+device_count() # PORT NAME
+{
+	echo $(($(count_of "$1" "$2") - ${device_before[$1 $2]:-0}))
+}
+
+device_remember()
+{
+	local port name
+
+	for port in $(ctl ports | awk '{ print $3 }'); do
+		for name in rx_queued rx_no_buffer tx_frames; do
+			device_before[$port $name]=$(count_of "$port" $name)
+		done
+	done
+}
+
+punts_of() # PORT
+{
+	echo $(($(port_count "$1" punt_delivered) + $(port_count "$1" punt_policed) +
+		$(port_count "$1" punt_failed)))
+}
+
 conserved() # [PORT...]
 {
 	local port received
@@ -167,7 +193,14 @@ conserved() # [PORT...]
 		received=$(settled_count "$port" received)
 		equal "$port: received = forwarded + punted + dropped" "$received" \
 			"$(done_with "$port")"
-		equal "$port: frames without a buffer" "$(port_count "$port" out_of_buffer)" 0
+		equal "$port: the device gave us as many" "$(device_count "$port" rx_queued)" \
+			"$received"
+		equal "$port: the device sent what was forwarded" \
+			"$(device_count "$port" tx_frames)" "$(port_count "$port" egress)"
+		equal "$port: punted = delivered + policed + failed" \
+			"$(port_count "$port" punted)" "$(punts_of "$port")"
+		equal "$port: frames without a buffer, as the device counts" \
+			"$(port_count "$port" out_of_buffer)" "$(device_count "$port" rx_no_buffer)"
 	done
 }
 
