@@ -75,7 +75,6 @@ static int start(struct router *r, struct err *err)
 static void stop(struct router *r)
 {
 	ports_release(r);
-	workers_drain(r);
 	control_close(r);
 	workers_stop(r);
 	workers_close(r);

@@ -89,8 +89,7 @@ void recover_tick(struct router *r);
 /* workers.c */
 int workers_open(struct router *r, struct err *err);
 int workers_start(struct router *r, struct err *err);
-void workers_drain(
-	struct router *r); /* after ports_release(): until nothing is under way */
+/* After ports_release(): returns when nothing is under way. */
 void workers_stop(struct router *r);
 void workers_close(struct router *r);
 /* A port's queues, MAC or state as every worker shall see it. */

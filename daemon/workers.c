@@ -8,7 +8,10 @@
 #include "../lib/m5/tx_hot.h"
 #include "router.h"
 
-enum { PUNT_EXTRA = 64 /* headers beyond the MTU */, DRAIN_MS = 1000 };
+enum {
+	PUNT_EXTRA = 64, /* headers beyond the MTU */
+	FLUSH_MS = 2000, /* the far end may hold frames back with pause frames */
+};
 
 /* auto: the last CPUs of those this process may use, so that CPU 0, where the kernel's own work
  * tends to be, comes last. Fewer CPUs than workers: the rest are not pinned. */
@@ -142,28 +145,6 @@ int workers_start(struct router *r, struct err *err)
 	return ret < 0 ? err_set(err, ret, "starting threads: %s", strerror(-ret)) : 0;
 }
 
-/* Two turns in a row that found nothing: what was received before the rules went has been
- * handled. */
-static void drain_worker(struct fwd_worker *w, uint64_t give_up_ns)
-{
-	const struct fwd_count *c = fwd_worker_count(w);
-	uint64_t seen = fwd_read(&c->empty_turns);
-
-	while (fwd_read(&c->empty_turns) - seen < 2 && time_ns() < give_up_ns) {
-		fwd_worker_wake(w);
-		sched_yield();
-	}
-}
-
-void workers_drain(struct router *r)
-{
-	uint64_t give_up_ns = time_ns() + DRAIN_MS * NS_PER_MS;
-
-	for (unsigned w = 0; w < r->n_workers; w++)
-		if (r->worker[w] && fwd_worker_running(r->worker[w]))
-			drain_worker(r->worker[w], give_up_ns);
-}
-
 void workers_flush(struct router *r, unsigned worker, uint64_t until_ns)
 {
 	for (unsigned i = 0; i < r->n_ports; i++) {
@@ -180,12 +161,14 @@ void workers_flush(struct router *r, unsigned worker, uint64_t until_ns)
 
 void workers_stop(struct router *r)
 {
-	for (unsigned w = 0; w < r->n_workers; w++) {
-		if (!r->worker[w])
-			continue;
-		fwd_worker_stop(r->worker[w]);
-		workers_flush(r, w, time_ns() + DRAIN_MS * NS_PER_MS);
-	}
+	uint64_t until_ns;
+
+	for (unsigned w = 0; w < r->n_workers; w++)
+		if (r->worker[w])
+			fwd_worker_stop(r->worker[w]);
+	until_ns = time_ns() + FLUSH_MS * NS_PER_MS;
+	for (unsigned w = 0; w < r->n_workers; w++)
+		workers_flush(r, w, until_ns);
 	exc_stop(r->exc);
 }
 

@@ -23,6 +23,9 @@
 #include "../pkt/rewrite_hot.h"
 #include "worker_inside.h"
 
+/* Of a stop: full rings of the largest size many times over; microseconds without a packet. */
+enum { DRAIN_TURNS = 1 << 16, QUIET_TURNS = 256 };
+
 /* Counters have one writer; others read them at any time, so each store is whole. */
 ALWAYS_INLINE void add(uint64_t *counter, uint64_t n)
 {
@@ -239,6 +242,8 @@ ALWAYS_INLINE uint32_t turn_port(struct fwd_worker *w, unsigned port,
 	return n;
 }
 
+/* No table pointer survives a turn, so each turn ends a read-side section and old tables can be
+ * freed. */
 static uint32_t turn(struct fwd_worker *w)
 {
 	const struct fib_tables *t = rcu_read(*w->conf.live);
@@ -250,6 +255,10 @@ static uint32_t turn(struct fwd_worker *w)
 		if (w->port[p].rx)
 			n += turn_port(w, p, t);
 	}
+	rcu_turn();
+	add(&w->count.turns, 1);
+	if (unlikely(n == 0))
+		add(&w->count.empty_turns, 1);
 	return n;
 }
 
@@ -257,17 +266,20 @@ void fwd_loop(struct fwd_worker *w)
 {
 	while (!atomic_load_explicit(&w->stop, memory_order_relaxed) &&
 	       !atomic_load_explicit(&w->pause, memory_order_relaxed)) {
-		uint32_t n = turn(w);
-
-		/* No table pointer survives a turn, so each turn ends a read-side section and old
-		 * tables can be freed. */
-		rcu_turn();
-		add(&w->count.turns, 1);
-		if (unlikely(n == 0)) {
-			add(&w->count.empty_turns, 1);
+		if (unlikely(turn(w) == 0))
 			fwd_idle(w);
-		} else {
+		else
 			w->idle_since = 0;
-		}
+	}
+}
+
+/* Bounded by turns and not by time: a worker that is kept from its CPU has no less to do. */
+void fwd_drain(struct fwd_worker *w)
+{
+	uint32_t quiet = 0;
+
+	for (uint32_t left = DRAIN_TURNS; left && quiet < QUIET_TURNS; left--) {
+		quiet = turn(w) ? 0 : quiet + 1;
+		time_relax();
 	}
 }

@@ -99,6 +99,7 @@ static void *worker_main(void *arg)
 		if (atomic_load(&w->pause))
 			wait_while_paused(w);
 	}
+	fwd_drain(w);
 	rcu_reader_stop();
 	return NULL;
 }
@@ -140,11 +141,6 @@ void fwd_worker_resume(struct fwd_worker *w)
 	atomic_store(&w->pause, false);
 	pthread_cond_broadcast(&w->changed);
 	pthread_mutex_unlock(&w->lock);
-}
-
-bool fwd_worker_running(const struct fwd_worker *w)
-{
-	return w->started;
 }
 
 const struct fwd_port_count *fwd_worker_port_count(const struct fwd_worker *w,

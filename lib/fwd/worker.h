@@ -74,10 +74,9 @@ void fwd_worker_free(struct fwd_worker *w); /* stopped */
 /* Before start, or while the worker is paused. */
 void fwd_worker_set_port(struct fwd_worker *w, unsigned port, const struct fwd_port *p);
 int fwd_worker_start(struct fwd_worker *w);
-bool fwd_worker_running(const struct fwd_worker *w);
 void fwd_worker_wake(struct fwd_worker *w); /* ends a sleep; any thread */
-void fwd_worker_stop(
-	struct fwd_worker *w); /* joins; what is in flight was sent or counted */
+/* Handles what was received until now, sends or counts it, and ends the thread. */
+void fwd_worker_stop(struct fwd_worker *w);
 /* Stops the loop between two turns without ending the thread; used to change ports. */
 void fwd_worker_pause(struct fwd_worker *w);
 void fwd_worker_resume(struct fwd_worker *w);

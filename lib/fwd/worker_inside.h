@@ -30,5 +30,6 @@ struct fwd_worker {
 	pthread_cond_t changed; /* paused or resumed */
 };
 
-void fwd_loop(struct fwd_worker *w); /* loop.c: until stop or pause */
-void fwd_idle(struct fwd_worker *w); /* idle.c: nothing came in this turn */
+void fwd_loop(struct fwd_worker *w);  /* loop.c: until stop or pause */
+void fwd_drain(struct fwd_worker *w); /* loop.c: what was received before the stop */
+void fwd_idle(struct fwd_worker *w);  /* idle.c: nothing came in this turn */

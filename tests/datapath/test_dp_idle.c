@@ -274,6 +274,25 @@ static void sleepers_hear_the_control_thread(void **state)
 	assert_true(time_ns() - start < STRETCHED_MS * NS_PER_MS);
 }
 
+/* However long ago the worker looked for the last time. */
+static void a_stop_takes_what_was_received(void **state)
+{
+	struct crew c;
+	uint64_t before;
+
+	open_crew(&c, *state);
+	fwd_worker_pause(c.w[0]);
+	before = ctl_number("stats eth0", "rx_queued");
+	send_some(&c, 6, 200);
+	ctl_wait("stats eth0", "rx_queued", before + c.sent);
+	assert_int_equal(received(&c), 0);
+	fwd_worker_stop(c.w[0]);
+	assert_int_equal(received(&c), c.sent);
+	rig_sent(c.rig.tx);
+	assert_int_equal(c.rig.tx->held_done, c.sent);
+	close_crew(&c);
+}
+
 static int set_up(void **state)
 {
 	(void)state;
@@ -303,6 +322,7 @@ int main(void)
 		WITH(sleeping, what_was_sent_is_reaped),
 		WITH(sleeping, a_reset_does_not_deafen),
 		WITH(sleeping, sleepers_hear_the_control_thread),
+		WITH(sleeping, a_stop_takes_what_was_received),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, NULL);
