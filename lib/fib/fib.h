@@ -104,13 +104,15 @@ enum {
 
 struct fib_leg {
 	uint32_t nh;	 /* index of a next hop that is no group */
-	uint32_t weight; /* 0 = no flow goes there, for the time being */
+	uint32_t weight; /* 0 = no flow goes there */
+	bool down;	 /* nor does one while the leg is down; it is the same group */
 };
 
 struct fib_group {
 	const struct fib_leg *leg;
 	uint32_t n_legs;
-	uint32_t buckets; /* at least so many; 0 = as the weights ask for */
+	uint32_t buckets;   /* at least so many; 0 = as the weights ask for */
+	uint32_t n_buckets; /* there are; said by fib_group_at() */
 };
 
 /**
@@ -119,8 +121,8 @@ struct fib_group {
  * @ret: its index, with one reference; used and put like that of any next hop
  *
  * A flow goes to one leg, legs have flows by their weights: fib/buckets.h says how exactly, and
- * that no leg with a weight goes without. When no leg has a weight, there is no route: the
- * kernel answers. The group holds its own references on the legs.
+ * that no leg with a weight goes without. When no leg is left, there is no route: the kernel
+ * answers. If there is such a group, its legs are down or not as they are. The group holds its own references on the legs.
  *
  * Return: 0, -EINVAL (no legs, a leg that is not in use or a group, a weight over the
  * limit), -ENOSPC (a limit of this file or of struct fib_conf), -ENOMEM; then nothing has changed.
@@ -129,7 +131,7 @@ int fib_group_get(struct fib *fib, const struct fib_group *g, uint32_t *ret);
 /* Changes a group under every route that uses it, at once. Moves the fewest flows: those of a leg
  * that goes, or those that a leg comes to. Return: as above; -ENOENT (no group in use). */
 int fib_group_set(struct fib *fib, uint32_t index, const struct fib_group *g);
-/* Legs by ascending index, and the buckets there are; valid until the next change. */
+/* Legs by ascending index; valid until the next change. */
 void fib_group_at(const struct fib *fib, uint32_t index, struct fib_group *ret);
 
 /* ---- routes ---- */

@@ -63,46 +63,63 @@ static int check(const struct nexthops *t, const struct fib_group *g)
 	return 0;
 }
 
-/* Legs that are the same next hop are one, with the weight of both. */
+/* One leg more, sorted; legs that are the same next hop are one, with the weight of both. */
+static int add_leg(struct wanted *w, const struct fib_leg *leg)
+{
+	struct fib_leg *last = w->n_legs ? &w->leg[w->n_legs - 1] : NULL;
+
+	if (!last || last->nh != leg->nh) {
+		last = &w->leg[w->n_legs++];
+		last->nh = leg->nh;
+	}
+	last->weight += leg->weight;
+	last->down |= leg->down;
+	return last->weight > FIB_WEIGHT_MAX ? -EINVAL : 0;
+}
+
 static int settle_wanted(const struct nexthops *t, const struct fib_group *g,
 			 struct wanted *w)
 {
-	uint32_t n = 0;
+	struct fib_leg leg[FIB_GROUP_LEGS];
 	int r = check(t, g);
 
 	if (r < 0)
 		return r;
 	memset(w, 0, sizeof(*w));
-	memcpy(w->leg, g->leg, g->n_legs * sizeof(w->leg[0]));
-	qsort(w->leg, g->n_legs, sizeof(w->leg[0]), by_nh);
-	for (uint32_t i = 1; i < g->n_legs; i++) {
-		if (w->leg[i].nh == w->leg[n].nh)
-			w->leg[n].weight += w->leg[i].weight;
-		else
-			w->leg[++n] = w->leg[i];
-		if (w->leg[n].weight > FIB_WEIGHT_MAX)
-			return -EINVAL;
-	}
-	w->n_legs = n + 1;
+	memcpy(leg, g->leg, g->n_legs * sizeof(leg[0]));
+	qsort(leg, g->n_legs, sizeof(leg[0]), by_nh);
+	for (uint32_t i = 0; i < g->n_legs && !r; i++)
+		r = add_leg(w, &leg[i]);
 	w->least = g->buckets ? UINT32_C(1) << log2_ceil(g->buckets) : 0;
-	return 0;
+	return r;
 }
 
 static uint32_t hash_of(const struct wanted *w)
 {
-	uint64_t h = w->least, leg;
+	uint64_t h = w->least;
 
-	for (uint32_t i = 0; i < w->n_legs; i++) {
-		memcpy(&leg, &w->leg[i], sizeof(leg));
-		h = nexthops_mix(h, leg);
-	}
+	for (uint32_t i = 0; i < w->n_legs; i++)
+		h = nexthops_mix(h, (uint64_t)w->leg[i].nh << 32 | w->leg[i].weight);
 	return (uint32_t)h;
 }
 
 static bool is_as_wanted(const struct group *g, const struct wanted *w)
 {
-	return g->n_legs == w->n_legs && g->least == w->least &&
-	       !memcmp(legs_of(g), w->leg, w->n_legs * sizeof(w->leg[0]));
+	const struct fib_leg *leg = legs_of(g);
+	bool same = g->n_legs == w->n_legs && g->least == w->least;
+
+	for (uint32_t i = 0; i < w->n_legs && same; i++)
+		same = leg[i].nh == w->leg[i].nh && leg[i].weight == w->leg[i].weight;
+	return same;
+}
+
+/* Of legs that are as wanted. */
+static bool is_as_far_up(const struct group *g, const struct wanted *w)
+{
+	for (uint32_t i = 0; i < w->n_legs; i++)
+		if (legs_of(g)[i].down != w->leg[i].down)
+			return false;
+	return true;
 }
 
 /* ---- pieces ---- */
@@ -153,6 +170,7 @@ static int make_group(struct groups *all, const struct wanted *w, const struct g
 		      struct group **ret)
 {
 	uint32_t n = count_buckets(w, was), share[FIB_GROUP_LEGS];
+	struct fib_leg live[FIB_GROUP_LEGS];
 	int r;
 	struct group *g = alloc_group(all, n, w->n_legs, &r);
 
@@ -163,8 +181,11 @@ static int make_group(struct groups *all, const struct wanted *w, const struct g
 	memcpy(legs_of(g), w->leg, w->n_legs * sizeof(w->leg[0]));
 	for (uint32_t i = 0; was && i < n; i++)
 		g->bucket[i] = was->bucket[i & (was->n_buckets - 1)];
-	buckets_share(w->leg, w->n_legs, n, share);
-	buckets_fill(g->bucket, n, w->leg, w->n_legs, share);
+	memcpy(live, w->leg, w->n_legs * sizeof(live[0]));
+	for (uint32_t i = 0; i < w->n_legs; i++)
+		live[i].weight = live[i].down ? 0 : live[i].weight;
+	buckets_share(live, w->n_legs, n, share);
+	buckets_fill(g->bucket, n, live, w->n_legs, share);
 	*ret = g;
 	return 0;
 }
@@ -262,7 +283,7 @@ int groups_set(struct nexthops *t, uint32_t index, const struct fib_group *g)
 	if (r < 0)
 		return r;
 	was = group_of(nexthops_at(t, index));
-	if (is_as_wanted(was, &w))
+	if (is_as_wanted(was, &w) && is_as_far_up(was, &w))
 		return 0;
 	r = make_group(&t->groups, &w, was, &is);
 	if (r < 0)
@@ -281,7 +302,7 @@ void groups_at(const struct nexthops *t, uint32_t index, struct fib_group *ret)
 {
 	const struct group *g = group_of(nexthops_at(t, index));
 
-	*ret = (struct fib_group){ legs_of(g), g->n_legs, g->n_buckets };
+	*ret = (struct fib_group){ legs_of(g), g->n_legs, g->least, g->n_buckets };
 }
 
 void groups_release(struct nexthops *t, uint32_t index)

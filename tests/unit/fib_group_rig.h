@@ -5,6 +5,11 @@
 
 #include "../../lib/fib/memory.h"
 
+#define LEG(index, share) \
+	{ \
+		.nh = (index), .weight = (share) \
+	}
+
 enum { RIG_FLOWS = 4096 };
 
 /* Flow -> next hop, as workers see it. */
@@ -41,13 +46,13 @@ static inline uint32_t rig_buckets(const struct fib *fib, uint32_t group)
 	struct fib_group g;
 
 	fib_group_at(fib, group, &g);
-	return g.buckets;
+	return g.n_buckets;
 }
 
 static inline int rig_get(struct fib *fib, const struct fib_leg *leg, uint32_t n,
 			  uint32_t buckets, uint32_t *ret)
 {
-	const struct fib_group g = { leg, n, buckets };
+	const struct fib_group g = { .leg = leg, .n_legs = n, .buckets = buckets };
 
 	return fib_group_get(fib, &g, ret);
 }
@@ -55,7 +60,7 @@ static inline int rig_get(struct fib *fib, const struct fib_leg *leg, uint32_t n
 static inline int rig_set(struct fib *fib, uint32_t group, const struct fib_leg *leg,
 			  uint32_t n)
 {
-	const struct fib_group g = { leg, n, 0 };
+	const struct fib_group g = { .leg = leg, .n_legs = n };
 
 	return fib_group_set(fib, group, &g);
 }

@@ -35,7 +35,8 @@ static void test_by_hand(void **state)
 		uint32_t share[4];
 
 		for (uint32_t k = 0; k < rows[i].n; k++)
-			leg[k] = (struct fib_leg){ k + 1, rows[i].weight[k] };
+			leg[k] = (struct fib_leg){ .nh = k + 1,
+						   .weight = rows[i].weight[k] };
 		buckets_share(leg, rows[i].n, rows[i].buckets, share);
 		assert_memory_equal(share, rows[i].share, rows[i].n * sizeof(share[0]));
 	}
@@ -57,7 +58,8 @@ static void test_default(void **state)
 		struct fib_leg leg[3];
 
 		for (uint32_t k = 0; k < rows[i].n; k++)
-			leg[k] = (struct fib_leg){ k + 1, rows[i].weight[k] };
+			leg[k] = (struct fib_leg){ .nh = k + 1,
+						   .weight = rows[i].weight[k] };
 		assert_int_equal(buckets_default(leg, rows[i].n), rows[i].buckets);
 	}
 }

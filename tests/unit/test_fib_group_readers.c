@@ -96,6 +96,7 @@ static void *reader(void *arg)
 
 struct change {
 	uint32_t hop[MAX_LEGS], weight[MAX_LEGS]; /* numbers of contents, not indexes */
+	bool down[MAX_LEGS];
 	uint32_t n;
 };
 
@@ -109,6 +110,7 @@ static void apply(struct fib *to, const struct change *c)
 
 		assert_int_equal(fib_nh_get(to, &nh, &leg[i].nh), 0);
 		leg[i].weight = c->weight[i];
+		leg[i].down = c->down[i];
 	}
 	assert_int_equal(rig_set(to, group, leg, c->n), 0);
 	for (uint32_t i = 0; i < c->n; i++)
@@ -134,6 +136,7 @@ static struct change pick_change(void)
 	for (uint32_t i = 0; i < c.n; i++) {
 		c.hop[i] = 1 + test_below(200);
 		c.weight[i] = 1 + test_below(4);
+		c.down[i] = test_below(8) == 0;
 	}
 	return c;
 }
@@ -141,9 +144,9 @@ static struct change pick_change(void)
 static struct fib *open_group(void)
 {
 	const struct fib_conf conf = { .max_nexthops = 150, .max_group_bytes = 100000 };
-	const struct change one = { { 1 }, { 1 }, 1 };
+	const struct change one = { .hop = { 1 }, .weight = { 1 }, .n = 1 };
 	struct fib_nh nh = model_hop(1);
-	struct fib_leg leg = { 0, 1 };
+	struct fib_leg leg = LEG(0, 1);
 	struct fib *f;
 
 	assert_int_equal(fib_new(&conf, &f), 0);

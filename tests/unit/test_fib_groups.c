@@ -32,7 +32,7 @@ static struct fib *open_plain(void)
 
 static void test_weights(void **state)
 {
-	const struct fib_leg leg[] = { { 1, 3 }, { 2, 1 }, { 3, 0 }, { 4, 4 } };
+	const struct fib_leg leg[] = { LEG(1, 3), LEG(2, 1), LEG(3, 0), LEG(4, 4) };
 	struct fib *fib = open_plain();
 	uint32_t g;
 
@@ -50,7 +50,7 @@ static void test_weights(void **state)
 /* Of 1024 flows of four legs, 256 belong to each. */
 static void test_leg_goes_and_comes_back(void **state)
 {
-	struct fib_leg leg[] = { { 1, 1 }, { 2, 1 }, { 3, 1 }, { 4, 1 } };
+	struct fib_leg leg[] = { LEG(1, 1), LEG(2, 1), LEG(3, 1), LEG(4, 1) };
 	struct fib *fib = open_plain();
 	uint32_t g;
 
@@ -76,7 +76,7 @@ static void test_leg_goes_and_comes_back(void **state)
 
 static void test_weight_changes(void **state)
 {
-	struct fib_leg leg[] = { { 1, 1 }, { 2, 1 }, { 3, 2 } };
+	struct fib_leg leg[] = { LEG(1, 1), LEG(2, 1), LEG(3, 2) };
 	struct fib *fib = open_plain();
 	uint32_t g;
 
@@ -122,7 +122,7 @@ static void test_grows(void **state)
 	assert_int_equal(rig_get(fib, leg, n, 2, &g), 0);
 	assert_int_equal(rig_buckets(fib, g), 2);
 	for (; n <= FIB_GROUP_LEGS; n++) {
-		const struct fib_group want = { leg, n, 2 };
+		const struct fib_group want = { .leg = leg, .n_legs = n, .buckets = 2 };
 		uint32_t most = RIG_FLOWS / n, own;
 
 		rig_flows(fib, g, before);
@@ -141,7 +141,7 @@ static void test_grows(void **state)
 /* All legs without a weight are as no route. */
 static void test_no_weight(void **state)
 {
-	struct fib_leg leg[] = { { 1, 0 }, { 2, 0 } };
+	struct fib_leg leg[] = { LEG(1, 0), LEG(2, 0) };
 	struct fib *fib = open_plain();
 	uint32_t g;
 
@@ -160,13 +160,51 @@ static void test_no_weight(void **state)
 	fib_free(fib);
 }
 
+/* A leg that is down keeps its weight, and the group is the same for whoever asks for it. */
+static void test_down(void **state)
+{
+	struct fib_leg leg[] = { LEG(1, 1), LEG(2, 1), LEG(3, 2) }, all[3];
+	struct fib *fib = open_plain();
+	struct fib_group is;
+	uint32_t g, h;
+
+	(void)state;
+	memcpy(all, leg, sizeof(leg));
+	assert_int_equal(rig_get(fib, leg, 3, 0, &g), 0);
+	rig_flows(fib, g, before);
+	leg[1].down = true;
+	assert_int_equal(rig_set(fib, g, leg, 3), 0);
+	rig_flows(fib, g, after);
+	assert_int_equal(rig_moved(before, after), 256);
+	assert_int_equal(rig_count(after, 2), 0);
+	fib_group_at(fib, g, &is);
+	assert_int_equal(is.n_legs, 3);
+	assert_int_equal(is.leg[1].weight, 1);
+	assert_true(is.leg[1].down && !is.leg[0].down);
+	assert_int_equal(is.buckets, 0);
+	assert_int_equal(is.n_buckets, 128);
+	assert_int_equal(rig_get(fib, all, 3, 0, &h), 0);
+	assert_int_equal(g, h);
+	rig_flows(fib, g, before);
+	assert_memory_equal(before, after, sizeof(before));
+	leg[0].down = leg[2].down = true;
+	assert_int_equal(fib_group_set(fib, g, &(struct fib_group){ leg, 3, 0, 0 }), 0);
+	rig_flows(fib, g, before);
+	assert_int_equal(rig_count(before, 0), RIG_FLOWS);
+	assert_int_equal(rig_set(fib, g, all, 3), 0);
+	rig_flows(fib, g, before);
+	assert_int_equal(rig_count(before, 3), RIG_FLOWS / 2);
+	fib_free(fib);
+}
+
 /* ---- contents and references ---- */
 
 static void test_shared(void **state)
 {
-	const struct fib_leg ab[] = { { 1, 2 }, { 2, 1 } }, ba[] = { { 2, 1 }, { 1, 2 } };
-	const struct fib_leg aab[] = { { 1, 1 }, { 2, 1 }, { 1, 1 } };
-	const struct fib_leg other[] = { { 1, 1 }, { 2, 2 } };
+	const struct fib_leg ab[] = { LEG(1, 2), LEG(2, 1) },
+			     ba[] = { LEG(2, 1), LEG(1, 2) };
+	const struct fib_leg aab[] = { LEG(1, 1), LEG(2, 1), LEG(1, 1) };
+	const struct fib_leg other[] = { LEG(1, 1), LEG(2, 2) };
 	struct fib *fib = open_plain();
 	struct fib_sizes s;
 	uint32_t g, h;
@@ -195,7 +233,7 @@ static void test_shared(void **state)
 
 static void test_references(void **state)
 {
-	const struct fib_leg leg[] = { { 1, 1 }, { 2, 1 } };
+	const struct fib_leg leg[] = { LEG(1, 1), LEG(2, 1) };
 	struct fib *fib = open_plain();
 	struct fib_nh nh = model_hop(77);
 	struct fib_sizes s;
@@ -235,7 +273,8 @@ static void test_references(void **state)
 /* Until a grace period is over, a worker may use what it has read before. */
 static void test_old_buckets_stay(void **state)
 {
-	const struct fib_leg ab[] = { { 1, 1 }, { 2, 1 } }, cd[] = { { 3, 1 }, { 4, 1 } };
+	const struct fib_leg ab[] = { LEG(1, 1), LEG(2, 1) },
+			     cd[] = { LEG(3, 1), LEG(4, 1) };
 	struct fib *fib = open_plain();
 	struct fib_nh held;
 	uint32_t g;
@@ -272,8 +311,8 @@ static bool raise_mtu(void *arg, uint32_t index, struct fib_nh *nh)
 
 static void test_legs_change(void **state)
 {
-	const struct fib_leg leg[] = { { 1, 1 }, { 2, 1 } },
-			     both[] = { { 3, 1 }, { 4, 1 } };
+	const struct fib_leg leg[] = { LEG(1, 1), LEG(2, 1) },
+			     both[] = { LEG(3, 1), LEG(4, 1) };
 	struct fib_nh nh = model_hop(99), group = { .kind = FIB_NH_GROUP };
 	struct fib *fib = open_plain();
 	uint32_t g, i = 5;
@@ -303,7 +342,7 @@ static void test_routes(void **state)
 {
 	enum { MANY = 70000 };
 	const struct fib_conf conf = { .max_nexthops = MANY + 10 };
-	const struct fib_leg leg[] = { { 1, 1 }, { MANY, 1 } };
+	const struct fib_leg leg[] = { LEG(1, 1), LEG(MANY, 1) };
 	struct model *m = model_open(&conf, MANY);
 	uint32_t g;
 
@@ -331,9 +370,9 @@ static void test_routes(void **state)
 
 static void test_invalid(void **state)
 {
-	const struct fib_leg good[] = { { 1, 1 }, { 2, 1 } };
+	const struct fib_leg good[] = { LEG(1, 1), LEG(2, 1) };
 	struct fib *fib = open_plain();
-	struct fib_leg bad[] = { { 1, 1 }, { 2, 1 } };
+	struct fib_leg bad[] = { LEG(1, 1), LEG(2, 1) };
 	uint32_t g, i = 5;
 
 	(void)state;
@@ -341,11 +380,8 @@ static void test_invalid(void **state)
 	assert_int_equal(rig_get(fib, good, 2, 0, &g), 0);
 	rig_flows(fib, g, before);
 	for (unsigned n = 0; n < 5; n++) {
-		const struct fib_leg odd[] = { { 0, 1 },
-					       { HOPS + 2, 1 },
-					       { 101, 1 },
-					       { g, 1 },
-					       { 1, FIB_WEIGHT_MAX + 1 } };
+		const struct fib_leg odd[] = { LEG(0, 1), LEG(HOPS + 2, 1), LEG(101, 1),
+					       LEG(g, 1), LEG(1, FIB_WEIGHT_MAX + 1) };
 
 		bad[1] = odd[n];
 		assert_int_equal(rig_get(fib, bad, 2, 0, &i), -EINVAL);
@@ -381,7 +417,7 @@ static void test_limits(void **state)
 				       .max_groups = 3,
 				       .max_group_bytes = 3000 };
 	static const struct fib_leg many[FIB_GROUP_LEGS + 1];
-	const struct fib_leg leg[] = { { 1, 1 }, { 2, 1 }, { 3, 1 }, { 4, 1 } };
+	const struct fib_leg leg[] = { LEG(1, 1), LEG(2, 1), LEG(3, 1), LEG(4, 1) };
 	struct fib *fib = open_fib(&conf);
 	struct fib_sizes s;
 	uint32_t g, other[3], i = 5;
@@ -418,7 +454,7 @@ static void test_limits(void **state)
 /* Memory that is refused at the k-th request: nothing has changed, and the next try works. */
 static void test_memory(void **state)
 {
-	struct fib_leg leg[] = { { 1, 1 }, { 2, 1 }, { 3, 1 } };
+	struct fib_leg leg[] = { LEG(1, 1), LEG(2, 1), LEG(3, 1) };
 	struct fib *fib = open_plain();
 	uint32_t g, h = 5, refused = 0;
 	struct fib_sizes s;
@@ -465,6 +501,7 @@ int main(void)
 		cmocka_unit_test(test_weight_changes),
 		cmocka_unit_test(test_grows),
 		cmocka_unit_test(test_no_weight),
+		cmocka_unit_test(test_down),
 		cmocka_unit_test(test_shared),
 		cmocka_unit_test(test_references),
 		cmocka_unit_test(test_old_buckets_stay),
