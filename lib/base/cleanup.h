@@ -2,7 +2,7 @@
  *
  *   SCOPED_FREE char *text = NULL;     SCOPED_CLOSE int fd = -1;
  *
- * take_ptr() and take_fd() hand the thing on and leave nothing to release.
+ * take_fd() hands the thing on and leaves nothing to release.
  */
 #pragma once
 
@@ -36,10 +36,3 @@ static inline int take_fd(int *fd)
 	*fd = -1;
 	return v;
 }
-
-#define take_ptr(p) \
-	__extension__({ \
-		__typeof__(p) v_ = (p); \
-		(p) = NULL; \
-		v_; \
-	})

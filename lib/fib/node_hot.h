@@ -53,5 +53,5 @@ ALWAYS_INLINE uint32_t node_slot(const struct node *n, uint32_t slot)
 /* The node's line, or line 0 if @value is a next hop: cheaper than a branch. */
 ALWAYS_INLINE void node_prefetch(const void *nodes, uint32_t value)
 {
-	__builtin_prefetch(node_of(nodes, value & (uint32_t)((int32_t)value >> 31)));
+	__builtin_prefetch(node_of(nodes, value & -(value >> 31)));
 }

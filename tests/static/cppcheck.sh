@@ -3,6 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 build=$1
 
+# No compiler tells it the processor, and what is for none of ours is an #error.
 cppcheck --quiet --project="$build/compile_commands.json" --std=c11 -j "$(nproc)" \
-	--enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+	-D"__$(uname -m)__" --enable=warning,performance,portability --error-exitcode=1 \
 	--suppress=missingIncludeSystem --suppress=unmatchedSuppression

@@ -4,7 +4,10 @@ static=$top/tests/static
 
 if build clang -DCMAKE_C_COMPILER=clang -DCMAKE_C_STANDARD=17; then
 	build gcc && run_check static/hot_symbols "$static/hot_symbols.sh" "$BUILD_DIR"/{gcc,clang}
+	run_check static/orphans "$static/orphans.sh" "$BUILD_DIR/clang"
 fi
+run_check static/format "$static/format.sh"
+run_check static/lengths "$static/lengths.sh"
 run_check static/shell "$static/shell.sh"
 run_check static/paths "$static/paths.sh"
 run_check static/includes "$static/includes.sh"
@@ -18,7 +21,4 @@ run_check static/install "$static/install.sh" "$BUILD_DIR/release"
 if [ "$long" = 1 ]; then
 	run_check static/tidy "$static/tidy.sh" "$BUILD_DIR/clang"
 	run_check static/cppcheck "$static/cppcheck.sh" "$BUILD_DIR/clang"
-	run_check static/orphans "$static/orphans.sh" "$BUILD_DIR/clang"
-	run_check static/format "$static/format.sh"
-	run_check static/lengths "$static/lengths.sh"
 fi

@@ -294,13 +294,12 @@ static uint32_t spread_tir(struct spread *s, bool ip6, bool udp)
 /* The frame is in the queue its hash says, and the completion tells that hash. */
 static void expect(struct spread *s, const struct frame *f, uint8_t hash_type)
 {
-	const uint8_t *cqe = NULL;
-	unsigned q = 0;
+	const uint8_t *cqe;
+	unsigned q;
 
 	assert_int_equal(cx_rx(s->d->dev, f->b, f->len), CX_RX_QUEUED);
-	while (q < QUEUES && !(cqe = d_cq_poll(s->cq[q])))
-		q++;
-	assert_non_null(cqe);
+	for (q = 0; !(cqe = d_cq_poll(s->cq[q])); q++)
+		assert_in_range(q, 0, QUEUES - 2);
 	assert_int_equal(CX_GET(cqe, cqe, rx_hash_result) % QUEUES, q);
 	assert_int_equal(CX_GET(cqe, cqe, rx_hash_type), hash_type);
 	assert_memory_equal(d_rq_buf(s->rq[q], (uint16_t)s->seen[q]), f->b, f->len);
