@@ -24,6 +24,8 @@ struct control {
 	int fd;
 	struct event_source *events;
 	const char *path; /* of the socket file, once it is ours */
+	dev_t device;	  /* which file that is */
+	ino_t inode;
 	gid_t group;
 	struct client *client[CTL_CLIENTS_MAX];
 	unsigned n_clients;
@@ -110,6 +112,7 @@ static int bind_failed(const char *path, int r, struct err *err)
 static int bind_at(struct control *ctl, const char *path, struct err *err)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct stat st;
 	mode_t mask;
 	int r;
 
@@ -123,7 +126,11 @@ static int bind_at(struct control *ctl, const char *path, struct err *err)
 	umask(mask);
 	if (r < 0)
 		return bind_failed(path, r, err);
-	ctl->path = path;
+	if (!lstat(path, &st)) {
+		ctl->path = path;
+		ctl->device = st.st_dev;
+		ctl->inode = st.st_ino;
+	}
 	if (ctl->group != PEER_NO_GROUP && chown(path, (uid_t)-1, ctl->group))
 		log_warning(
 			"control socket %s: only root may use it: cannot give it to the "
@@ -172,6 +179,16 @@ int control_open(struct router *r, struct err *err)
 	return open_socket(ctl, r->conf.control_socket, err);
 }
 
+/* Somebody may have removed it, and another daemon put its own there. */
+static void remove_own(const struct control *ctl)
+{
+	struct stat st;
+
+	if (ctl->path && !lstat(ctl->path, &st) && st.st_dev == ctl->device &&
+	    st.st_ino == ctl->inode)
+		unlink(ctl->path);
+}
+
 void control_close(struct router *r)
 {
 	struct control *ctl = r->control;
@@ -181,8 +198,7 @@ void control_close(struct router *r)
 	while (ctl->n_clients)
 		client_close(ctl->client[0]);
 	event_del(r->loop, ctl->events);
-	if (ctl->path)
-		unlink(ctl->path);
+	remove_own(ctl);
 	if (ctl->fd >= 0)
 		close(ctl->fd);
 	free(ctl);

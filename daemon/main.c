@@ -24,9 +24,12 @@ enum { TICK_MS = 100 };
 static void on_signal(void *arg, int signal)
 {
 	struct router *r = arg;
+	bool stops = signal == SIGTERM || signal == SIGINT;
 
-	log_notice("%s: stopping", signal == SIGTERM ? "SIGTERM" : "SIGINT");
-	event_stop(r->loop);
+	log_notice("SIG%s: %s", sigabbrev_np(signal),
+		   stops ? "stopping" : "means nothing to this program");
+	if (stops)
+		event_stop(r->loop);
 }
 
 static void on_tick(void *arg)
@@ -37,11 +40,12 @@ static void on_tick(void *arg)
 
 static int start_loop(struct router *r, struct err *err)
 {
-	static const int signals[] = { SIGTERM, SIGINT };
+	/* The last three would end it on the spot; a router should not die of a lost terminal. */
+	static const int signals[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2 };
 	int ret = event_loop_new(&r->loop);
 
 	if (!ret)
-		ret = event_signals(r->loop, signals, 2, on_signal, r);
+		ret = event_signals(r->loop, signals, ARRAY_LEN(signals), on_signal, r);
 	if (!ret)
 		ret = event_tick(r->loop, TICK_MS, on_tick, r);
 	return ret < 0 ? err_set(err, ret, "event loop: %s", strerror(-ret)) : 0;

@@ -163,6 +163,50 @@ static void a_file_that_is_no_socket_stays(void **state)
 	rig_unmake();
 }
 
+/* Else a socket would be made, or removed, wherever it points. */
+static void a_symbolic_link_stays(void **state)
+{
+	char path[100], target[110];
+	struct stat st;
+
+	(void)state;
+	rig_make("");
+	snprintf(path, sizeof(path), "%s/s", rig.folder);
+	snprintf(target, sizeof(target), "%s2", path);
+	assert_int_equal(symlink(target, path), 0);
+	refused_at(path, -EEXIST, "something else has this name");
+	assert_int_equal(lstat(path, &st), 0);
+	assert_int_equal(lstat(target, &st), -1);
+	unlink(path);
+	rig_unmake();
+}
+
+/* Somebody removed ours, and another daemon started there. */
+static void the_socket_of_another_stays(void **state)
+{
+	char path[100], ours[110];
+	struct err err = { "" };
+	struct control *first, *second;
+	struct stat st;
+
+	(void)state;
+	rig_make("");
+	snprintf(path, sizeof(path), "%s/s", rig.folder);
+	snprintf(ours, sizeof(ours), "%s2", path);
+	assert_int_equal(control_open(&rig.router, &err), 0);
+	first = rig.router.control;
+	assert_int_equal(rename(path, ours),
+			 0); /* keeps its number from being used again */
+	assert_int_equal(control_open(&rig.router, &err), 0);
+	second = rig.router.control;
+	rig.router.control = first;
+	control_close(&rig.router);
+	assert_int_equal(lstat(path, &st), 0);
+	rig.router.control = second;
+	unlink(ours);
+	rig_unmake(); /* wants all gone */
+}
+
 static void a_folder_must_be_there(void **state)
 {
 	char path[100];
@@ -256,6 +300,8 @@ static const struct CMUnitTest tests[] = {
 					rig_started_for_users, rig_stopped),
 	served(without_a_group_only_root_may_change),
 	cmocka_unit_test(a_file_that_is_no_socket_stays),
+	cmocka_unit_test(a_symbolic_link_stays),
+	cmocka_unit_test(the_socket_of_another_stays),
 	cmocka_unit_test(a_folder_must_be_there),
 	cmocka_unit_test(a_stale_socket_is_replaced),
 	cmocka_unit_test(a_living_daemon_keeps_its_socket),
