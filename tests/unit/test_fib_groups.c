@@ -118,6 +118,7 @@ static void test_grows(void **state)
 
 		assert_int_equal(fib_nh_get(fib, &nh, &leg[i].nh), 0);
 		leg[i].weight = 1;
+		leg[i].down = false;
 	}
 	assert_int_equal(rig_get(fib, leg, n, 2, &g), 0);
 	assert_int_equal(rig_buckets(fib, g), 2);
