@@ -37,8 +37,8 @@ PY
 demo=$top/tests/netns/demo
 isolated "$demo" --check >"$TMPDIR/printed"
 equal 'exit status of the demo' $? 0
-sed -n '/<!-- demo-output -->/,/<!-- \/demo-output -->/p' "$top/README.md" | sed '1,2d' | head -n -2 |
-	same_every_time >"$TMPDIR/recorded"
+sed -n '/<!-- demo-output -->/,/<!-- \/demo-output -->/p' "$top/README.md" | sed '1,2d' |
+	head -n -2 | same_every_time >"$TMPDIR/recorded"
 same_every_time <"$TMPDIR/printed" | sed -n '/^Routes/,$p' >"$TMPDIR/now"
 check 'README.md has what it prints' diff "$TMPDIR/recorded" "$TMPDIR/now"
 check 'live counters, and a key ends it' press_a_key "$demo"
