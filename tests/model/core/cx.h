@@ -180,7 +180,8 @@ void cx_mac_set(struct cx_dev *dev, const uint8_t mac[6]);
  * cx_fault() - one line of a fault script
  *
  *   cmd [op=0x904] [nth=3] status=8 [syndrome=0x123456] [times=1]
- *   cqe type=sq|rq num=N syndrome=0x04 [vendor=0x51]     error completion, queue to error
+ *   cqe type=sq|rq num=N syndrome=0x04 [vendor=0x51]     error completion, queue to error;
+ *                                                        a receive queue needs an entry posted
  *   link up|down
  *   fatal                                                internal error event; commands then fail
  *   hold cq=N | release cq=N                             stop completing, go on

@@ -315,6 +315,7 @@ void cx_rq_reset(struct cx_rq *rq);
 void cx_sq_fail(struct cx_dev *dev, struct cx_sq *sq, uint8_t syndrome,
 		uint16_t wqe_counter, const char *field, const char *fmt, ...)
 	__attribute__((format(printf, 6, 7)));
+bool cx_rq_is_posted(struct cx_rq *rq); /* is an entry there for it to fail? */
 void cx_rq_fail(struct cx_dev *dev, struct cx_rq *rq, uint8_t syndrome,
 		uint16_t wqe_counter, const char *field, const char *fmt, ...)
 	__attribute__((format(printf, 6, 7)));

@@ -216,6 +216,9 @@ static int do_cqe(struct line *l)
 		return complain(l, "syndrome is out of range 1 .. 255");
 	if ((type == CX_SQ ? sq->state : rq->state) != CX_Q_RDY)
 		return complain(l, "%s 0x%x is not ready", cx_obj_type_name(type), num);
+	/* One more completion than entries may be more than the CQ has room for. */
+	if (type == CX_RQ && !cx_rq_is_posted(rq))
+		return complain(l, "RQ 0x%x has no entry posted that could fail", num);
 	dev->fault_vendor = (uint8_t)l->v[K_VENDOR];
 	if (type == CX_SQ)
 		cx_sq_fail(dev, sq, syndrome, sq->wq.head, "fault",

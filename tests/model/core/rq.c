@@ -51,6 +51,13 @@ static uint32_t posted(const struct cx_wq *wq, uint32_t *record)
 	return ahead;
 }
 
+bool cx_rq_is_posted(struct cx_rq *rq)
+{
+	uint32_t record, n = posted(wq_of(rq), &record);
+
+	return n && n != UINT32_MAX;
+}
+
 static void bad_record(struct cx_dev *dev, struct cx_rq *rq, const struct cx_wq *wq,
 		       uint32_t raw)
 {

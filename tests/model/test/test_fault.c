@@ -134,6 +134,15 @@ static void test_error_completion_on_a_send_queue(void **state)
 	d_close(r.d);
 }
 
+static void refused(struct direct *d, uint32_t rqn, const char *why)
+{
+	char line[64], said[128];
+
+	snprintf(line, sizeof(line), "cqe type=rq num=%u syndrome=4", rqn);
+	assert_int_equal(cx_fault(d->dev, line, said, sizeof(said)), -EINVAL);
+	assert_non_null(strstr(said, why));
+}
+
 static void test_error_completion_on_a_receive_queue(void **state)
 {
 	struct rig r = open_rig();
@@ -143,6 +152,7 @@ static void test_error_completion_on_a_receive_queue(void **state)
 
 	(void)state;
 	d_all_to(r.d, d_tir(r.d, rq->num));
+	refused(r.d, rq->num, "has no entry posted");
 	d_rq_post(rq, 4);
 	fault(r.d, "cqe type=rq num=%u syndrome=4", rq->num);
 	cqe = d_cq_poll(r.cq);
