@@ -22,8 +22,10 @@ static uint32_t objects(unsigned port)
 {
 	uint32_t n = 0;
 
+	model_lock(&uvr_m);
 	for (unsigned t = 0; t < CX_OBJ_TYPE_COUNT; t++)
 		n += cx_obj_count(uvr_m.port[port].dev, (enum cx_obj_type)t);
+	model_unlock(&uvr_m);
 	return n;
 }
 
