@@ -337,6 +337,20 @@ static void test_several_counters(void **state)
 	d_close(r.d);
 }
 
+/* An action that says where to, or to count, with nothing in its list. */
+static void test_empty_lists(void **state)
+{
+	struct rig r = rig_open(NULL);
+	struct d_rule rule = { .action = D_FORWARD };
+
+	(void)state;
+	assert_int_equal(d_try_rule(r.d, r.table, r.group, 4, &rule), CX_ST_BAD_PARAM);
+	d_assert_log(r.d, "flow_context.destination_list_size: 0 with action 0x4");
+	assert_int_equal(many_counters(&r, 0, NULL), CX_ST_BAD_PARAM);
+	d_assert_log(r.d, "flow_context.flow_counter_list_size: 0 with action 0xa");
+	d_close(r.d);
+}
+
 /* One of a bulk: the entry counts in its own slot. */
 static void test_counter_of_a_bulk(void **state)
 {
@@ -581,6 +595,7 @@ int main(void)
 		cmocka_unit_test(test_capabilities_of_copies),
 		cmocka_unit_test(test_capabilities_of_actions),
 		cmocka_unit_test(test_several_counters),
+		cmocka_unit_test(test_empty_lists),
 		cmocka_unit_test(test_counter_of_a_bulk),
 		cmocka_unit_test(test_duplicates),
 		cmocka_unit_test(test_full_group),
