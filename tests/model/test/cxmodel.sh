@@ -92,9 +92,9 @@ address() # IF: eth0's own, also after it was moved or made again
 	ip -n $a neigh replace 10.9.0.2 lladdr 02:00:00:00:00:02 dev "$1"
 }
 
-start_port() # with the usual port
+start_port() # OPTIONS, with the usual port
 {
-	start "$dir" --netns $a --port "eth0=veth:v0@$w,mac=02:00:00:00:00:01"
+	start "$dir" "$@" --netns $a --port "eth0=veth:v0@$w,mac=02:00:00:00:00:01"
 	address eth0
 }
 
@@ -136,6 +136,13 @@ sleeps()
 	used=$(($(stat_of poller_cpu_us) - before))
 	within 'CPU of the idle poller, us in a second' $used 0 10000
 	report "idle device without clients: $used us of CPU a second"
+}
+
+spins()
+{
+	start_port --poll spin
+	check 'ping through a device that spins' pings $a 100 10.9.0.2
+	stop
 }
 
 # Endless work at real-time priority: a third of the time is left to others all the same.
@@ -385,6 +392,7 @@ bad_input()
 }
 
 netns
+spins
 fifo_rests
 kernel_path
 sleeps
