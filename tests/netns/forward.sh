@@ -18,8 +18,9 @@ ping_exact() # WHAT FROM TO-ADDRESS
 
 ping_all()
 {
-	ip netns exec "$1" ping -q -c 200 -i 0.005 -W 2 "$2" | tee /dev/stderr |
-		grep -q ' 200 received'
+	ip netns exec "$1" ping -q -c 200 -i 0.005 -W 2 "$2" >"$TMPDIR/ping"
+	cat "$TMPDIR/ping"
+	grep -q ' 200 received' "$TMPDIR/ping"
 }
 
 iperf_server() # NS: takes one client
@@ -58,6 +59,8 @@ a-to-b-IPv6 a b 2001:db8:2::2
 b-to-a-IPv6 b a 2001:db8:1::2'
 while read -r what from to address; do
 	ping_exact "$what" "$from" "$address"
+done <<<"$ways"
+while read -r what from to address; do
 	tcp "$what" "$to" "$from" "$address"
 	udp "$what" "$to" "$from" "$address"
 done <<<"$ways"
