@@ -1,23 +1,22 @@
 #!/bin/bash
-# judges/storm.sh - everything that can happen to ports and programs, for minutes, under traffic
-# long
+# judges/storm.sh - everything that can happen to ports and programs, under traffic
 # timeout: 900
 #
 #   gen eth0 --> testpmd --> eth1 gen      both directions, without end
 #
-# In random order: links flap in each of the three ways, testpmd stops and goes on, is killed
+# In random order, each once a round: links flap in each of the three ways, testpmd stops and goes on, is killed
 # and comes back; another program comes to the same port; netdevs get other sizes, addresses and
 # names; faults, traces, dumps; ports are removed while open. The device answers within a
 # second all the time, frames flow whenever links are up, and nothing is left.
 #
-#   TEST_SEED, STORM_SECONDS (240)
+#   TEST_SEED, STORM_SECONDS (0: one round; tests/run --long: 240)
 . "$(dirname "$0")/lib/model.sh"
 . "$(dirname "$0")/lib/testpmd.sh"
 
 seed=${TEST_SEED:-$RANDOM}
 RANDOM=$seed
 echo "seed $seed"
-seconds=${STORM_SECONDS:-240}
+seconds=${STORM_SECONDS:-0}
 trap 'model_said; echo "  testpmd said:"; tail -n 20 "$tp_log"' EXIT
 hostile=$top/tests/model/test/lib/hostile.py
 # Frames are lost when a link is down: no window to wait for them.
@@ -148,18 +147,18 @@ acts=(flap_forced flap_admin flap_fault stand another resize rename address lose
 	hold pull again)
 
 model_start --port "eth0=$wire,family=4" --port "eth1=$wire,family=6"
-sleep 0.5 # the generators' first frames, to nobody
 empty=$(holdings)
 rss=$(alive rss_kb)
-begin
-end=$((SECONDS + seconds))
 declare -A count
 slow_answers=0
-while [ $SECONDS -lt $end ]; do
-	act=${acts[RANDOM % ${#acts[@]}]}
+
+step() # ACT PORT
+{
+	local act=$1 answer from0 from1
+
 	count[$act]=$((${count[$act]:-0} + 1))
-	$act eth$((RANDOM % 2))
-	answer=$(timeout 30 python3 "$hostile" "$cx_dir" alive)
+	$act "$2"
+	answer=$(timeout 60 python3 "$hostile" "$cx_dir" alive)
 	if [ "$answer" != alive ]; then
 		echo "after $act: '$answer'"
 		slow_answers=$((slow_answers + 1))
@@ -172,6 +171,16 @@ while [ $SECONDS -lt $end ]; do
 	fi
 	from0=$(count_of eth0 tx_frames) from1=$(count_of eth1 tx_frames)
 	wait_for 60 "frames flow again after $act" forwarding "$from0" "$from1"
+}
+
+begin
+end=$((SECONDS + seconds))
+while :; do
+	mapfile -t order < <(shuf -e "${acts[@]}" --random-source=<(yes "$RANDOM"))
+	for act in "${order[@]}"; do
+		step "$act" eth$((RANDOM % 2))
+	done
+	[ $SECONDS -lt $end ] || break
 done
 for act in "${acts[@]}"; do printf '%s %d, ' "$act" "${count[$act]:-0}"; done
 echo
