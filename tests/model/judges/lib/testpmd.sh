@@ -28,7 +28,7 @@ testpmd_start()
 	# Standard input must stay open: testpmd ends at its end.
 	on stdbuf -oL dpdk-testpmd --no-telemetry "$@" <"$tp_in" >"$tp_log" 2>&1 &
 	tp_pid=$!
-	wait_for 60 "testpmd's first prompt" tp_prompted 1
+	wait_for 180 "testpmd's first prompt" tp_prompted 1
 	kill -0 "$tp_pid" 2>/dev/null || testpmd_died
 }
 
