@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "../lib/ctl/proto.h"
 #include "../lib/ctl/version.h"
 
 static void add_client_version(struct row *row)
@@ -16,7 +17,8 @@ static void add_client_version(struct row *row)
 }
 
 #define ROUTE \
-	"<prefix> { <mac> [dev <port>] | blackhole | unreachable | prohibit } [metric <n>]"
+	"<prefix> { <mac> [dev <port>] | blackhole | unreachable | prohibit | " \
+	"nexthop <mac> [dev <port>] [weight <n>] nexthop ... } [metric <n>]"
 
 static const struct command commands[] = {
 	{ "route", "show", "[[exact|root|match] <prefix>]",
@@ -24,9 +26,10 @@ static const struct command commands[] = {
 	  print_route, NULL },
 	{ "route", "get", "<address>", "what happens to a packet for this address", 1, 1,
 	  print_route_get, NULL },
-	{ "route", "add", ROUTE, "add a static route", 2, 6, NULL, NULL },
+	{ "route", "add", ROUTE, "add a static route", 2, CTL_ROUTE_WORDS_MAX, NULL,
+	  NULL },
 	{ "route", "replace", ROUTE, "add a static route or put it in the place of one",
-	  2, 6, NULL, NULL },
+	  2, CTL_ROUTE_WORDS_MAX, NULL, NULL },
 	{ "route", "del", "<prefix> [--missing-ok]", "delete a static route", 1, 2, NULL,
 	  NULL },
 	{ "port", "show", "[<port>]", "ports; -s adds counters, -s -s more of them", 0, 1,

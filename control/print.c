@@ -104,6 +104,15 @@ static void print_flag(void *arg, const char *name, const char *value)
 	printf(" %s", value);
 }
 
+static void print_leg(void *arg, const struct row *leg)
+{
+	(void)arg;
+	printf("\tnexthop lladdr %s dev %s weight %" PRId64, row_text(leg, "lladdr"),
+	       row_text(leg, "dev"), row_number(leg, "weight"));
+	row_each_word(leg, "flags", print_flag, NULL);
+	putchar('\n');
+}
+
 void print_route(const struct print *p, const struct row *row)
 {
 	(void)p;
@@ -113,6 +122,7 @@ void print_route(const struct print *p, const struct row *row)
 		printf(" metric %" PRId64, row_number(row, "metric"));
 	row_each_word(row, "flags", print_flag, NULL);
 	putchar('\n');
+	row_each_row(row, "nexthops", print_leg, NULL);
 }
 
 void print_route_get(const struct print *p, const struct row *row)
@@ -126,6 +136,7 @@ void print_route_get(const struct print *p, const struct row *row)
 	if (row_has(row, "reason"))
 		printf(" reason %s", row_text(row, "reason"));
 	putchar('\n');
+	row_each_row(row, "nexthops", print_leg, NULL);
 }
 
 /* ---- ports, workers ---- */

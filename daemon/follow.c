@@ -62,6 +62,7 @@ static void link_changed(struct port *p, const struct mirror_link *was)
 	if (new_mac || was->mtu != is->mtu)
 		fib_nh_each(p->router->fib, update_nexthop, &change);
 	workers_set_port(p->router, p);
+	legs_follow(p->router);
 }
 
 /* By index: a port keeps its name in the configuration when the interface is renamed. */

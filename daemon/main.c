@@ -7,12 +7,14 @@
  * stopping; then what was received is forwarded, then the rest goes in reverse.
  */
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "../lib/base/cleanup.h"
 #include "../lib/base/time.h"
 #include "control.h"
 #include "notify.h"
@@ -51,9 +53,22 @@ static int start_loop(struct router *r, struct err *err)
 	return ret < 0 ? err_set(err, ret, "event loop: %s", strerror(-ret)) : 0;
 }
 
+/* Of this host and no other, and the same after a restart, so that flows keep their legs:
+ * machine-id(5). Without it all such hosts are alike. */
+static uint64_t flow_seed(void)
+{
+	SCOPED_FILE FILE *f = fopen("/etc/machine-id", "re");
+	uint64_t seed = 0;
+
+	if (!f || fscanf(f, "%16" SCNx64, &seed) != 1)
+		log_info("no /etc/machine-id: routers in a row may spread flows alike");
+	return seed;
+}
+
 static int start_fib(struct router *r, struct err *err)
 {
-	struct fib_conf conf = { .max_nexthops = r->conf.max_nexthops };
+	struct fib_conf conf = { .max_nexthops = r->conf.max_nexthops,
+				 .flow_seed = flow_seed() };
 	int ret = fib_new(&conf, &r->fib);
 
 	return ret < 0 ? err_set(err, ret, "forwarding tables: %s", strerror(-ret)) : 0;

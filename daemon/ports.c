@@ -146,6 +146,7 @@ void port_give_up(struct port *p)
 		  p->conf->name);
 	p->lost = true;
 	workers_set_port(p->router, p);
+	legs_follow(p->router);
 }
 
 /* ---- steering ---- */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../lib/base/hot.h"
+#include "../lib/ctl/proto.h"
 
 enum need { READ, WRITE };
 
@@ -16,8 +17,8 @@ static const struct entry {
 	int min, max; /* words after them */
 	void (*run)(struct request *req);
 } requests[] = {
-	{ "route", "add", WRITE, 2, 6, request_route_add },
-	{ "route", "replace", WRITE, 2, 6, request_route_replace },
+	{ "route", "add", WRITE, 2, CTL_ROUTE_WORDS_MAX, request_route_add },
+	{ "route", "replace", WRITE, 2, CTL_ROUTE_WORDS_MAX, request_route_replace },
 	{ "route", "del", WRITE, 1, 2, request_route_del },
 	{ "route", "show", READ, 0, 2, request_route_show },
 	{ "route", "get", READ, 1, 1, request_route_get },

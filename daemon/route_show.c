@@ -28,12 +28,32 @@ static void set_nexthop(struct row *row, const struct router *r, const struct fi
 	row_set_text(row, "dev", r->port[nh->port].conf->name);
 }
 
+/* As `ip -j route` has them: a list of rows, each with its weight and flags. */
+static void set_legs(struct row *row, const struct router *r, uint32_t index)
+{
+	static const char *const down[] = { "linkdown" };
+	struct fib_group g;
+
+	fib_group_at(r->fib, index, &g);
+	for (uint32_t i = 0; i < g.n_legs; i++) {
+		struct row *leg = row_new();
+
+		set_nexthop(leg, r, fib_nh_at(r->fib, g.leg[i].nh));
+		row_set_count(leg, "weight", g.leg[i].weight);
+		row_set_words(leg, "flags", down, g.leg[i].down);
+		row_add_row(row, "nexthops", leg);
+	}
+}
+
 static void set_route(struct row *row, const struct router *r,
 		      const struct fib_route *route)
 {
 	static const char *const inactive[] = { "inactive" };
 
-	set_nexthop(row, r, fib_nh_at(r->fib, route->nh));
+	if (fib_nh_at(r->fib, route->nh)->kind == FIB_NH_GROUP)
+		set_legs(row, r, route->nh);
+	else
+		set_nexthop(row, r, fib_nh_at(r->fib, route->nh));
 	row_set_text(row, "protocol", fib_origin_name(route->origin));
 	row_set_count(row, "metric", route->metric);
 	row_set_words(row, "flags", inactive, route->active ? 0 : 1);
@@ -200,6 +220,21 @@ static struct fate fate_of(const struct router *r, const struct fib_nh *nh)
 	return punted(PKT_PUNT_NO_ROUTE);
 }
 
+/* A packet may meet any leg; one that forwards is what is told. */
+static struct fate fate_by(const struct router *r, uint32_t index)
+{
+	struct fate fate = punted(PKT_PUNT_NO_ROUTE);
+	struct fib_group g;
+
+	if (fib_nh_at(r->fib, index)->kind != FIB_NH_GROUP)
+		return fate_of(r, fib_nh_at(r->fib, index));
+	fib_group_at(r->fib, index, &g);
+	for (uint32_t i = 0; i < g.n_legs && fate.reason; i++)
+		if (g.leg[i].weight && !g.leg[i].down)
+			fate = fate_of(r, fib_nh_at(r->fib, g.leg[i].nh));
+	return fate;
+}
+
 static struct row *answer_for(const struct router *r, const char *text, uint8_t family,
 			      const uint8_t addr[16])
 {
@@ -212,7 +247,7 @@ static struct row *answer_for(const struct router *r, const char *text, uint8_t 
 	if (mirror_addr_has(r->mirror, family, addr)) {
 		fate = punted(PKT_PUNT_LOCAL);
 	} else if (fib_route_match(r->fib, family, addr, &route)) {
-		fate = fate_of(r, fib_nh_at(r->fib, route.nh));
+		fate = fate_by(r, route.nh);
 		row_set_text(row, "prefix", fib_prefix_text(&route.prefix, prefix));
 		set_route(row, r, &route);
 	}

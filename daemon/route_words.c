@@ -2,14 +2,22 @@
 
 #include "route_words.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "../lib/base/number.h"
 #include "mac.h"
 #include "router.h"
 
+struct said_hop {
+	const char *mac, *dev, *weight;
+};
+
 struct said {
-	const char *mac, *dev, *metric;
+	struct said_hop hop[CTL_LEGS_MAX];
+	unsigned n; /* the last one is what words are about */
+	bool legs;  /* each began with "nexthop" */
+	const char *metric;
 	const char *kind; /* in place of a MAC address */
 	uint8_t nh_kind;
 };
@@ -33,12 +41,21 @@ const char *route_kind_word(uint8_t kind)
 
 /* ---- what was said ---- */
 
+static const char **value_of(struct said *said, const char *word)
+{
+	struct said_hop *hop = &said->hop[said->n - 1];
+
+	if (!strcmp(word, "dev"))
+		return &hop->dev;
+	if (!strcmp(word, "weight") && said->legs)
+		return &hop->weight;
+	return !strcmp(word, "metric") ? &said->metric : NULL;
+}
+
 /* "dev PORT" and the like: a word with a value of its own. Return: words taken, 0 = none such. */
 static int take_pair(struct said *said, char *const words[], int n, struct err *err)
 {
-	const char **value = !strcmp(words[0], "dev")	   ? &said->dev
-			     : !strcmp(words[0], "metric") ? &said->metric
-							   : NULL;
+	const char **value = value_of(said, words[0]);
 
 	if (!value)
 		return 0;
@@ -50,9 +67,29 @@ static int take_pair(struct said *said, char *const words[], int n, struct err *
 	return 2;
 }
 
+/* "nexthop": what follows is about one more leg. Return: words taken, 0 = another word. */
+static int take_leg(struct said *said, const char *word, struct err *err)
+{
+	const struct said_hop *last = &said->hop[said->n - 1];
+
+	if (strcmp(word, "nexthop") != 0)
+		return 0;
+	if (said->kind || (!said->legs && (last->mac || last->dev)))
+		return err_set(err, -EINVAL, "nexthop: unexpected");
+	if (said->legs && !last->mac)
+		return err_set(err, -EINVAL, "nexthop: its MAC address is missing");
+	if (said->n == CTL_LEGS_MAX)
+		return err_set(err, -E2BIG, "nexthop: a route has at most %d",
+			       CTL_LEGS_MAX);
+	said->n += said->legs;
+	said->legs = true;
+	return 1;
+}
+
 /* Where to: one word that is not a pair. */
 static int take_target(struct said *said, const char *word, struct err *err)
 {
+	struct said_hop *hop = &said->hop[said->n - 1];
 	uint8_t mac[6];
 
 	if (!strcmp(word, "via"))
@@ -60,9 +97,9 @@ static int take_target(struct said *said, const char *word, struct err *err)
 			err, -EOPNOTSUPP,
 			"via: gateways by address need the kernel's neighbours, which are "
 			"not mirrored yet; give the gateway's MAC address");
-	if (said->kind || said->mac)
+	if (said->kind || hop->mac)
 		return err_set(err, -EINVAL, "%s: unexpected", word);
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(kinds) && !said->legs; i++) {
 		if (strcmp(word, kinds[i].word) != 0)
 			continue;
 		said->kind = word;
@@ -70,11 +107,12 @@ static int take_target(struct said *said, const char *word, struct err *err)
 		return 1;
 	}
 	if (!mac_parse(word, mac))
-		return err_set(
-			err, -EINVAL,
-			"%s: not a MAC address, nor blackhole, unreachable or prohibit",
-			word);
-	said->mac = word;
+		return said->legs
+			       ? err_set(err, -EINVAL, "%s: not a MAC address", word)
+			       : err_set(err, -EINVAL,
+					 "%s: not a MAC address, nor blackhole, unreachable or prohibit",
+					 word);
+	hop->mac = word;
 	return 1;
 }
 
@@ -85,17 +123,21 @@ static int take_words(struct said *said, char *const words[], int n, struct err 
 	for (int i = 0; i < n; i += r) {
 		r = take_pair(said, words + i, n - i, err);
 		if (!r)
+			r = take_leg(said, words[i], err);
+		if (!r)
 			r = take_target(said, words[i], err);
 		if (r < 0)
 			return r;
 	}
-	if (!said->kind && !said->mac)
+	if (said->legs && !said->hop[said->n - 1].mac)
+		return err_set(err, -EINVAL, "nexthop: its MAC address is missing");
+	if (!said->kind && !said->hop[0].mac)
 		return err_set(
 			err, -EINVAL,
 			"where to? Give a MAC address, blackhole, unreachable or prohibit");
-	if (said->kind && said->dev)
-		return err_set(err, -EINVAL, "dev %s: a %s route has none", said->dev,
-			       said->kind);
+	if (said->kind && said->hop[0].dev)
+		return err_set(err, -EINVAL, "dev %s: a %s route has none",
+			       said->hop[0].dev, said->kind);
 	return 0;
 }
 
@@ -126,7 +168,7 @@ static int check_mac(const uint8_t mac[6], const struct port *p, const char *tex
 	return 0;
 }
 
-static int make_nexthop(struct router *r, const struct said *said, struct fib_nh *nh,
+static int make_nexthop(struct router *r, const struct said_hop *said, struct fib_nh *nh,
 			struct err *err)
 {
 	char names[FWD_PORTS_MAX * (IF_NAMESIZE + 2)] = "";
@@ -146,27 +188,52 @@ static int make_nexthop(struct router *r, const struct said *said, struct fib_nh
 	return check_mac(nh->macs, p, said->mac, err);
 }
 
+static int number(const char *what, const char *text, uint64_t min, uint64_t max,
+		  uint32_t *ret, struct err *err)
+{
+	uint64_t v;
+
+	if (number_parse(text, max, &v) < 0 || v < min)
+		return err_set(err, -EINVAL, "%s %s: must be %" PRIu64 " to %" PRIu64,
+			       what, text, min, max);
+	*ret = (uint32_t)v;
+	return 0;
+}
+
+static int make_hops(struct router *r, const struct said *said, struct route_words *w,
+		     struct err *err)
+{
+	int ret = 0;
+
+	w->n = said->n;
+	if (said->kind) {
+		w->nh[0].kind = said->nh_kind;
+		return 0;
+	}
+	for (unsigned i = 0; i < said->n && !ret; i++) {
+		w->weight[i] = 1;
+		ret = make_nexthop(r, &said->hop[i], &w->nh[i], err);
+		if (!ret && said->hop[i].weight)
+			ret = number("weight", said->hop[i].weight, 1, FIB_WEIGHT_MAX,
+				     &w->weight[i], err);
+	}
+	return ret;
+}
+
 int route_words_parse(struct router *r, char *const words[], int n,
 		      struct route_words *ret, struct err *err)
 {
-	struct said said = { .nh_kind = FIB_NH_NONE };
-	struct route_words w;
-	uint64_t metric = 0;
+	struct said said = { .n = 1 };
 	int ret_words;
 
-	memset(&w, 0, sizeof(w)); /* next hops are compared as bytes */
-	if (fib_prefix_parse(words[0], 4, &w.prefix, err->text, sizeof(err->text)) < 0)
+	memset(ret, 0, sizeof(*ret)); /* next hops are compared as bytes */
+	if (fib_prefix_parse(words[0], 4, &ret->prefix, err->text, sizeof(err->text)) < 0)
 		return -EINVAL;
 	ret_words = take_words(&said, words + 1, n - 1, err);
 	if (ret_words < 0)
 		return ret_words;
-	if (said.metric && number_parse(said.metric, UINT32_MAX, &metric) < 0)
-		return err_set(err, -EINVAL, "metric %s: must be 0 to %u", said.metric,
-			       UINT32_MAX);
-	w.metric = (uint32_t)metric;
-	w.nh.kind = said.nh_kind;
-	ret_words = said.kind ? 0 : make_nexthop(r, &said, &w.nh, err);
-	if (!ret_words)
-		*ret = w;
-	return ret_words;
+	if (said.metric)
+		ret_words =
+			number("metric", said.metric, 0, UINT32_MAX, &ret->metric, err);
+	return ret_words < 0 ? ret_words : make_hops(r, &said, ret, err);
 }

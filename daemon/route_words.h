@@ -1,16 +1,20 @@
 /* daemon/route_words.h - from the words of a change to a route
  *
- *   PREFIX { MAC [dev PORT] | blackhole | unreachable | prohibit } [metric N]
+ *   PREFIX { MAC [dev PORT] | blackhole | unreachable | prohibit | LEGS } [metric N]
+ *   LEGS: nexthop MAC [dev PORT] [weight N] nexthop ...
  */
 #pragma once
 
 #include "../lib/base/err.h"
+#include "../lib/ctl/proto.h"
 #include "../lib/fib/fib.h"
 
 struct router;
 
 struct route_words {
-	struct fib_nh nh;
+	struct fib_nh nh[CTL_LEGS_MAX];
+	uint32_t weight[CTL_LEGS_MAX];
+	unsigned n; /* 1: no group */
 	struct fib_prefix prefix;
 	uint32_t metric;
 };

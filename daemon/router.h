@@ -4,6 +4,7 @@
  *   claim.c       one daemon a port
  *   ports.c       devices, queues, steering
  *   follow.c      links, addresses and device events while it runs
+ *   legs.c        groups of next hops follow their ports
  *   recover.c     queues in error
  *   workers.c     threads and the exception path
  *   control.c     Unix socket; client.c requests.c and what they call
@@ -82,6 +83,10 @@ int follow_open(struct router *r,
 void follow_close(struct router *r);
 int follow_device(struct port *p, struct err *err);
 void follow_tick(struct router *r);
+
+/* legs.c */
+bool leg_is_down(const struct router *r, const struct fib_nh *nh);
+void legs_follow(struct router *r);
 
 /* recover.c */
 void recover_tick(struct router *r);

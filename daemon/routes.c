@@ -122,10 +122,30 @@ static int commit_now(struct router *r)
 typedef int (*put_fn)(struct fib *fib, const struct fib_prefix *p, enum fib_origin origin,
 		      uint32_t nh, uint32_t metric);
 
+static int get_group(struct router *r, const struct route_words *w, uint32_t *ret)
+{
+	struct fib_leg leg[CTL_LEGS_MAX];
+	struct fib_group g = { .leg = leg };
+	int err = 0;
+
+	for (; g.n_legs < w->n && !err; g.n_legs += !err) {
+		struct fib_leg *l = &leg[g.n_legs];
+
+		l->weight = w->weight[g.n_legs];
+		l->down = leg_is_down(r, &w->nh[g.n_legs]);
+		err = fib_nh_get(r->fib, &w->nh[g.n_legs], &l->nh);
+	}
+	if (!err)
+		err = fib_group_get(r->fib, &g, ret);
+	while (g.n_legs) /* the group has its own references */
+		fib_nh_put(r->fib, leg[--g.n_legs].nh);
+	return err;
+}
+
 static int put_route(struct router *r, const struct route_words *w, put_fn put)
 {
 	uint32_t nh;
-	int ret = fib_nh_get(r->fib, &w->nh, &nh);
+	int ret = w->n > 1 ? get_group(r, w, &nh) : fib_nh_get(r->fib, &w->nh[0], &nh);
 
 	if (ret < 0)
 		return ret;

@@ -85,6 +85,20 @@ void row_set_row(struct row *row, const char *key, struct row *value)
 	row_free(value);
 }
 
+void row_add_row(struct row *row, const char *key, struct row *value)
+{
+	json_t *list = row ? json_object_get(row->json, key) : NULL;
+
+	if (row && !list) {
+		set(row, key, json_array());
+		list = json_object_get(row->json, key);
+	}
+	if (row && (!value || value->broken ||
+		    json_array_append_new(list, json_incref(value->json))))
+		row->broken = true;
+	row_free(value);
+}
+
 char *row_line(const struct row *row)
 {
 	return row && !row->broken ? json_dumps(row->json, JSON_COMPACT) : NULL;
@@ -175,6 +189,21 @@ void row_each_word(const struct row *row, const char *key, row_fn fn, void *arg)
 	{
 		if (json_is_string(value))
 			fn(arg, key, json_string_value(value));
+	}
+}
+
+void row_each_row(const struct row *row, const char *key,
+		  void (*fn)(void *arg, const struct row *inner), void *arg)
+{
+	json_t *value;
+	size_t i;
+
+	json_array_foreach(member(row, key), i, value)
+	{
+		const struct row inner = { .json = value };
+
+		if (json_is_object(value))
+			fn(arg, &inner);
 	}
 }
 

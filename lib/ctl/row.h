@@ -28,6 +28,8 @@ void row_set_flag(struct row *row, const char *key, bool value);
 void row_set_words(struct row *row, const char *key, const char *const words[],
 		   unsigned n);
 void row_set_row(struct row *row, const char *key, struct row *value); /* frees @value */
+/* At the end of a list, which the first one makes; frees @value. */
+void row_add_row(struct row *row, const char *key, struct row *value);
 /* One line without its end, to be freed. NULL: no memory, now or for one of the members. */
 char *row_line(const struct row *row);
 
@@ -47,4 +49,7 @@ typedef void (*row_fn)(void *arg, const char *name, const char *value);
 void row_each(const struct row *row, row_fn fn, void *arg);
 /* Words of a list, in order; @name is the list's. */
 void row_each_word(const struct row *row, const char *key, row_fn fn, void *arg);
+/* Rows of a list, in order. */
+void row_each_row(const struct row *row, const char *key,
+		  void (*fn)(void *arg, const struct row *inner), void *arg);
 void row_print(const struct row *row, FILE *to, bool pretty);

@@ -200,6 +200,18 @@ prints 'unreachable 2001:db9::1 by ::/0 proto static verdict punt reason unreach
 	2001:db9::1
 prints '10.0.2.1 verdict punt reason local' route get 10.0.2.1
 
+done_silently route add 172.16/12 metric 3 nexthop $b_mac dev eth1 nexthop $a_mac dev eth0 weight 2
+legs="	nexthop lladdr $b_mac dev eth1 weight 1
+	nexthop lladdr $a_mac dev eth0 weight 2"
+prints "172.16.0.0/12 proto static metric 3
+$legs" route show 172.16/12
+prints "172.16.1.1 by 172.16.0.0/12 proto static verdict forward
+$legs" route get 172.16.1.1
+try -j route show 172.16/12
+equal 'legs as JSON' "$(json '[(n["dev"], n["weight"], n["flags"]) for n in j[0]["nexthops"]]')" \
+	"[('eth1', 1, []), ('eth0', 2, [])]"
+done_silently route del 172.16/12
+
 not_added 'dev: which port? There are: eth0, eth1 (EINVAL)' 11/8 $b_mac
 not_added 'dev eth9: not a port of this router; there are: eth0, eth1 (ENODEV)' 11/8 $b_mac dev eth9
 not_added '10.0.0.1/8: bits are set past the prefix length, did you mean 10.0.0.0/8? (EINVAL)' \

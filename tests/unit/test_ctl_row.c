@@ -34,6 +34,42 @@ static void members_keep_their_order_and_type(void **state)
 	row_free(row);
 }
 
+static void read_inner(void *arg, const struct row *inner)
+{
+	*(int64_t *)arg = 10 * *(int64_t *)arg + row_number(inner, "n");
+}
+
+static void rows_make_a_list(void **state)
+{
+	struct row *row = row_new(), *back;
+	char *line, why[100];
+	int64_t seen = 0;
+
+	(void)state;
+	row_set_number(row, "k", 7);
+	for (unsigned i = 1; i <= 3; i++) {
+		struct row *inner = row_new();
+
+		row_set_count(inner, "n", i);
+		row_add_row(row, "list", inner);
+	}
+	line = row_line(row);
+	assert_string_equal(line, "{\"k\":7,\"list\":[{\"n\":1},{\"n\":2},{\"n\":3}]}");
+	assert_int_equal(row_read(line, why, sizeof(why), &back), 0);
+	row_each_row(back, "list", read_inner, &seen);
+	assert_int_equal(seen, 123);
+	row_each_row(back, "k", read_inner, &seen);
+	row_each_row(back, "absent", read_inner, &seen);
+	row_each_row(NULL, "list", read_inner, &seen);
+	assert_int_equal(seen, 123);
+	free(line);
+	row_add_row(row, "list", NULL); /* there was no memory for it */
+	assert_null(row_line(row));
+	row_add_row(NULL, "list", row_new());
+	row_free(row);
+	row_free(back);
+}
+
 /* DPDK's telemetry printed these as they were (babc5214). */
 static void what_would_end_a_line_or_a_text_is_escaped(void **state)
 {
@@ -139,6 +175,7 @@ static void members_are_read_as_what_they_are(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(members_keep_their_order_and_type),
+	cmocka_unit_test(rows_make_a_list),
 	cmocka_unit_test(what_would_end_a_line_or_a_text_is_escaped),
 	cmocka_unit_test(a_row_that_lacks_a_member_makes_no_line),
 	cmocka_unit_test(nothing_happens_to_a_row_that_is_not_there),

@@ -103,7 +103,7 @@ static void a_line_may_have_4096_bytes(void **state)
 	assert_still_serves();
 }
 
-static void a_line_may_have_64_words(void **state)
+static void words_of_a_line_are_limited(void **state)
 {
 	char line[CTL_WORDS_MAX * 2 + 8] = "";
 	int fd = dial();
@@ -114,7 +114,7 @@ static void a_line_may_have_64_words(void **state)
 	test_append(line, sizeof(line), "\n");
 	assert_has(ask(fd, line), "unknown request");
 	memmove(line + 2, line, strlen(line) + 1);
-	assert_has(ask(fd, line), "more than 64 words");
+	assert_has(ask(fd, line), "more than 256 words");
 	close(fd);
 }
 
@@ -254,7 +254,7 @@ static const struct CMUnitTest tests[] = {
 	served(rubbish_is_refused_and_the_next_line_is_run),
 	served(random_bytes_do_no_harm),
 	served(a_line_may_have_4096_bytes),
-	served(a_line_may_have_64_words),
+	served(words_of_a_line_are_limited),
 	served(who_never_reads_is_no_longer_read),
 	served(who_reads_late_misses_nothing),
 	served(who_reads_a_long_list_slowly_gets_it_all),

@@ -4,6 +4,8 @@
 
 #include <unistd.h>
 
+#include "../../lib/ctl/proto.h"
+
 /* ---- what is asked ---- */
 
 static void routes_are_added_shown_changed_and_deleted(void **state)
@@ -97,7 +99,25 @@ static const struct {
 	  "no gateway has this address" },
 	{ "route add 10/8 02:00:00:00:00:01 dev eth0", "EINVAL",
 	  "is port eth0's own address" },
-	{ "route add 10/8", "EINVAL", "route add: 2 to 6 words must follow, not 1" },
+	{ "route add 10/8", "EINVAL", "route add: 2 to 243 words must follow, not 1" },
+	{ "route add 10/8 nexthop", "EINVAL", "nexthop: its MAC address is missing" },
+	{ "route add 10/8 nexthop dev eth0 nexthop " MAC " dev eth1", "EINVAL",
+	  "nexthop: its MAC address is missing" },
+	{ "route add 10/8 " MAC " dev eth0 nexthop " MAC " dev eth1", "EINVAL",
+	  "nexthop: unexpected" },
+	{ "route add 10/8 blackhole nexthop " MAC " dev eth1", "EINVAL",
+	  "nexthop: unexpected" },
+	{ "route add 10/8 nexthop blackhole", "EINVAL", "blackhole: not a MAC address" },
+	{ "route add 10/8 nexthop " MAC " dev eth0 " MAC, "EINVAL", "unexpected" },
+	{ "route add 10/8 nexthop " MAC " dev eth0 nexthop " MAC, "EINVAL",
+	  "dev: which port?" },
+	{ "route add 10/8 nexthop " MAC " dev eth0 weight", "EINVAL",
+	  "weight: its value is missing" },
+	{ "route add 10/8 nexthop " MAC " dev eth0 weight 0", "EINVAL",
+	  "weight 0: must be 1 to 65536" },
+	{ "route add 10/8 nexthop " MAC " dev eth0 weight 65537", "EINVAL",
+	  "weight 65537: must be 1 to 65536" },
+	{ "route add 10/8 " MAC " dev eth0 weight 2", "EINVAL", "weight: unexpected" },
 	{ "route del 10/8", "ESRCH", "route del 10/8: there is no such static route" },
 	{ "route del 10/8 --missing", "EINVAL", "--missing: unexpected" },
 	{ "route show within 10/8", "EINVAL", "within: must be exact, root or match" },
@@ -179,6 +199,87 @@ static void route_get_says_what_a_packet_meets(void **state)
 
 /* ---- batches ---- */
 
+#define LEG(mac, dev, weight, flags) \
+	"{\"lladdr\":\"" mac "\",\"dev\":\"" dev "\",\"weight\":" weight \
+	",\"flags\":[" flags "]}"
+#define TWO_LEGS(flags) \
+	"\"nexthops\":[" LEG(MAC, "eth0", "1", "") "," LEG(MAC, "eth1", "3", flags) "]"
+
+/* Two routes over the same legs have one group; a leg is down while its port is. */
+static void a_route_has_several_next_hops(void **state)
+{
+	static const char legs[] = "nexthop " MAC " dev eth0 nexthop " MAC
+				   " dev eth1 weight 3";
+	static const char kinds[] = "\"protocol\":\"static\",\"metric\":7,\"flags\":[]";
+	struct fib_sizes s;
+	char line[300];
+	int fd = dial();
+
+	(void)state;
+	snprintf(line, sizeof(line), "route add 10/8 %s metric 7\n", legs);
+	assert_string_equal(ask(fd, line), OK);
+	snprintf(line, sizeof(line), "route add 11/8 metric 7 %s\n", legs);
+	assert_string_equal(ask(fd, line), OK);
+	snprintf(line, sizeof(line), "{\"dst\":\"10.0.0.0/8\"," TWO_LEGS("") ",%s}",
+		 kinds);
+	assert_string_equal(ask(fd, "route show 10/8\n"), line);
+	assert_string_equal(hear(fd), OK);
+	fib_sizes(rig.router.fib, &s);
+	assert_int_equal(s.groups, 1);
+	assert_has(ask(fd, "route get 11.0.0.1\n"), "\"verdict\":\"forward\"");
+	assert_string_equal(hear(fd), OK);
+	rig.router.port[1].link.carrier = false;
+	legs_follow(&rig.router);
+	assert_has(ask(fd, "route show 11/8\n"), TWO_LEGS("\"linkdown\""));
+	assert_string_equal(hear(fd), OK);
+	assert_has(ask(fd, "route get 11.0.0.1\n"), "\"verdict\":\"forward\"");
+	assert_string_equal(hear(fd), OK);
+	rig.router.port[0].link.up = false;
+	legs_follow(&rig.router);
+	assert_has(ask(fd, "route get 11.0.0.1\n"), "\"reason\":\"no_route\"");
+	assert_string_equal(hear(fd), OK);
+	rig.router.port[0].link.up = rig.router.port[1].link.carrier = true;
+	legs_follow(&rig.router);
+	assert_has(ask(fd, "route show 11/8\n"), TWO_LEGS(""));
+	assert_string_equal(hear(fd), OK);
+	assert_string_equal(ask(fd, "route replace 10/8 nexthop " MAC " dev eth1\n"), OK);
+	assert_has(ask(fd, "route show 10/8\n"),
+		   "\"lladdr\":\"" MAC "\",\"dev\":\"eth1\",");
+	assert_string_equal(hear(fd), OK);
+	assert_string_equal(ask(fd, "route del 10/8\n"), OK);
+	assert_string_equal(ask(fd, "route del 11/8\n"), OK);
+	fib_reclaim(rig.router.fib);
+	fib_sizes(rig.router.fib, &s);
+	assert_int_equal(s.groups, 0);
+	assert_int_equal(s.nexthops, 0);
+	close(fd);
+}
+
+/* As many as there may be, and not one more. */
+static void legs_have_a_limit(void **state)
+{
+	char line[CTL_LINE_MAX] = "route add 10/8";
+	int fd = dial();
+
+	(void)state;
+	for (unsigned i = 0; i < CTL_LEGS_MAX; i++) {
+		char leg[80];
+
+		snprintf(leg, sizeof(leg),
+			 " nexthop 02:00:00:00:0b:%02x dev eth1 weight 2", i);
+		test_append(line, sizeof(line), leg);
+	}
+	say(fd, line);
+	assert_string_equal(ask(fd, "\n"), OK);
+	assert_has(ask(fd, "route show\n"), "\"lladdr\":\"02:00:00:00:0b:27\"");
+	assert_string_equal(hear(fd), OK);
+	assert_string_equal(ask(fd, "route del 10/8\n"), OK);
+	test_append(line, sizeof(line), " nexthop " MAC);
+	say(fd, line);
+	assert_has(ask(fd, "\n"), "a route has at most 40");
+	close(fd);
+}
+
 static void a_batch_is_one_change_and_keeps_others_out(void **state)
 {
 	int a = dial(), b = dial();
@@ -247,6 +348,8 @@ static const struct CMUnitTest tests[] = {
 	served(what_is_wrong_is_refused_with_its_reason),
 	served(a_second_add_says_what_to_do_instead),
 	served(route_get_says_what_a_packet_meets),
+	served(a_route_has_several_next_hops),
+	served(legs_have_a_limit),
 	served(a_batch_is_one_change_and_keeps_others_out),
 	served(a_dead_client_s_batch_is_given_up),
 	served(a_sleeping_client_s_batch_is_given_up_when_it_is_in_the_way),
