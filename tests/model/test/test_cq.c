@@ -375,12 +375,23 @@ static void test_bad_arms_are_ignored(void **state)
 	d_assert_log(r.d, "cq_doorbell.page: armed on UAR");
 	ring_arm(&r, r.d->uar, 0, 0xabcdef);
 	d_assert_log(r.d, "cq_doorbell.cqn: there is no CQ 0xabcdef");
-	ring_arm(&r, r.d->uar, 0x80000000, r.cq->num);
-	d_assert_log(r.d, "cq_doorbell: reserved bits in 80000000");
+	for (unsigned bit = 24; bit < 32; bit++) { /* those of the number's word ... */
+		d_forget(r.d);
+		ring_arm(&r, r.d->uar, 0, r.cq->num | 1u << bit);
+		d_assert_log(r.d, "cq_doorbell: reserved bits in 00000000");
+	}
+	for (unsigned bit = 25; bit < 32;
+	     bit++) { /* ... and around the sequence number */
+		if (bit / 2 == 28 / 2)
+			continue;
+		d_forget(r.d);
+		ring_arm(&r, r.d->uar, 1u << bit, r.cq->num);
+		d_assert_log(r.d, "cq_doorbell: reserved bits in ");
+	}
 	ring_arm(&r, r.d->uar, 1u << 28, r.cq->num); /* the record still says 0 */
 	d_assert_log(r.d, "cq_dbrec.arm_sn: record 0x00000000, doorbell 0x10000000");
 	assert_int_equal(completions(&r), 0);
-	assert_int_equal(cx_stats(r.d->dev)->bad_doorbells, 4);
+	assert_int_equal(cx_stats(r.d->dev)->bad_doorbells, 3 + 8 + 5);
 	ring_arm(&r, r.d->uar, 0, r.cq->num);
 	assert_int_equal(completions(&r), 1);
 	d_close(r.d);
