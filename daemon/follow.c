@@ -65,18 +65,21 @@ static void link_changed(struct port *p, const struct mirror_link *was)
 	legs_follow(p->router);
 }
 
-/* By index: a port keeps its name in the configuration when the interface is renamed. */
-static struct port *port_by_ifindex(struct router *r, int ifindex)
+/* By index: a port keeps its name in the configuration when the interface is renamed. One that went
+ * (to another network namespace, or with a reset of its driver) comes back with another index. */
+static struct port *port_of_link(struct router *r, const struct mirror_link *link)
 {
+	struct port *named = port_by_name(r, link->name);
+
 	for (unsigned i = 0; i < r->n_ports; i++)
-		if (r->port[i].link.ifindex == ifindex)
+		if (r->port[i].link.ifindex == link->ifindex)
 			return &r->port[i];
-	return NULL;
+	return named && !named->link.ifindex ? named : NULL;
 }
 
 static void on_link(void *arg, const struct mirror_link *link, bool gone)
 {
-	struct port *p = port_by_ifindex(arg, link->ifindex);
+	struct port *p = port_of_link(arg, link);
 	struct mirror_link was;
 
 	if (!p || !p->steer || p->lost)
@@ -87,6 +90,8 @@ static void on_link(void *arg, const struct mirror_link *link, bool gone)
 		p->link.ifindex = 0;
 		p->link.up = p->link.carrier = false;
 	} else {
+		if (!was.ifindex)
+			log_notice("port %s: the interface is back", p->conf->name);
 		p->link = *link;
 	}
 	link_changed(p, &was);
@@ -117,12 +122,20 @@ static void on_addr(void *arg, uint8_t family, const uint8_t addr[16], bool adde
 
 /* ---- device events ---- */
 
+/* Unplugged, or its driver unloaded: from then on the descriptor is always ready, with an error.
+ * Source: Linux drivers/infiniband/core/uverbs_main.c, ib_uverbs_event_poll(). */
+static void device_gone(struct port *p)
+{
+	event_del(p->router->loop, p->events);
+	p->events = NULL;
+	port_give_up(p);
+}
+
 static void on_device(void *arg, uint32_t events)
 {
 	struct port *p = arg;
 	struct m5_event ev;
 
-	(void)events;
 	while (m5_dev_next_event(p->dev, &ev)) {
 		switch (ev.type) {
 		case M5_EVENT_LINK_UP:
@@ -138,6 +151,8 @@ static void on_device(void *arg, uint32_t events)
 			break;
 		}
 	}
+	if (events & (EPOLLERR | EPOLLHUP))
+		device_gone(p);
 }
 
 int follow_device(struct port *p, struct err *err)
