@@ -16,7 +16,7 @@ static uint8_t nibble(char c)
 
 bool mac_parse(const char *text, uint8_t ret[6])
 {
-	char separator = strlen(text) == MAC_TEXT - 1 ? text[2] : '\0';
+	int separator = strlen(text) == MAC_TEXT - 1 ? text[2] : '\0';
 	uint8_t mac[6];
 
 	if (separator != ':' && separator != '-')

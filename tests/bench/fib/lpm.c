@@ -117,6 +117,7 @@ static double measure(const struct run *r, const struct peer *p, enum traffic_ki
 		      unsigned batch)
 {
 	uint32_t each = PIECE_BYTES / (uint32_t)traffic_size(&r->traffic);
+	uint32_t warm_up = r->traffic.n / 4;
 	uint64_t spent = 0;
 
 	if (p->use)
@@ -127,10 +128,10 @@ static double measure(const struct run *r, const struct peer *p, enum traffic_ki
 
 		copy_past_caches(traffic_at(&r->traffic, kind, at), PIECE_BYTES);
 		ns = look_up(r, p, batch, each);
-		spent += at < r->traffic.n / 4 ? 0 : ns;
+		spent += at < warm_up ? 0 : ns;
 	}
 	quiet_end(0);
-	return (double)spent / (r->traffic.n - r->traffic.n / 4);
+	return (double)spent / (r->traffic.n - warm_up);
 }
 
 static void measure_all(struct run *r)

@@ -175,11 +175,13 @@ static bool is_less(struct bench_key a, struct bench_key b)
 /* A later stretch with the same start replaces the one before. */
 static void begin(struct bench_ref *ref, struct bench_key first, uint32_t nh)
 {
-	struct bench_stretch *s = ref->n ? &ref->stretch[ref->n - 1] : NULL;
+	const struct bench_stretch *end = &ref->stretch[ref->n];
 
-	if (s && s->first.hi == first.hi && s->first.lo == first.lo)
+	if (ref->n && end[-1].first.hi == first.hi && end[-1].first.lo == first.lo) {
 		ref->n--;
-	if (ref->n && ref->stretch[ref->n - 1].nh == nh)
+		end--;
+	}
+	if (ref->n && end[-1].nh == nh)
 		return;
 	ref->stretch[ref->n++] = (struct bench_stretch){ first, nh };
 }

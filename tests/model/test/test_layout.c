@@ -309,6 +309,7 @@ static void test_completion_agrees_with_mlx5dv(void **state)
 static void test_send_segments_agree_with_mlx5dv(void **state)
 {
 	struct mlx5_wqe_ctrl_seg seg;
+	uint8_t wqe[sizeof(seg)];
 
 	(void)state;
 	assert_int_equal(CX_BYTES(wqe_ctrl), sizeof(struct mlx5_wqe_ctrl_seg));
@@ -320,12 +321,13 @@ static void test_send_segments_agree_with_mlx5dv(void **state)
 	AT(wqe_eth, inline_start, mlx5_wqe_eth_seg, inline_hdr_start);
 	mlx5dv_set_ctrl_seg(&seg, 0x1234, 0x29, 0x01, 0xabcdef, MLX5_WQE_CTRL_CQ_UPDATE,
 			    60, 0, 0);
-	assert_int_equal(CX_GET(wqe_ctrl, &seg, index), 0x1234);
-	assert_int_equal(CX_GET(wqe_ctrl, &seg, opcode), 0x29);
-	assert_int_equal(CX_GET(wqe_ctrl, &seg, opmod), 0x01);
-	assert_int_equal(CX_GET(wqe_ctrl, &seg, qpn), 0xabcdef);
-	assert_int_equal(CX_GET(wqe_ctrl, &seg, ce), 2);
-	assert_int_equal(CX_GET(wqe_ctrl, &seg, ds), 60);
+	memcpy(wqe, &seg, sizeof(wqe));
+	assert_int_equal(CX_GET(wqe_ctrl, wqe, index), 0x1234);
+	assert_int_equal(CX_GET(wqe_ctrl, wqe, opcode), 0x29);
+	assert_int_equal(CX_GET(wqe_ctrl, wqe, opmod), 0x01);
+	assert_int_equal(CX_GET(wqe_ctrl, wqe, qpn), 0xabcdef);
+	assert_int_equal(CX_GET(wqe_ctrl, wqe, ce), 2);
+	assert_int_equal(CX_GET(wqe_ctrl, wqe, ds), 60);
 }
 
 int main(void)

@@ -424,11 +424,11 @@ static bool close_pass(struct uv_ctx *ctx)
 	bool progress = false;
 	unsigned n = 0;
 
-	/* What was destroyed is out of the list; the analyser does not see that far. */
 	while ((obj = *at)) {
-		if (uv_obj_destroy(obj)) { /* NOLINT(clang-analyzer-unix.Malloc) */
+		if (uv_obj_destroy(obj)) {
 			at = &obj->older;
 		} else {
+			assert(*at != obj); /* out of the list */
 			uv_obj_free(obj);
 			progress = true;
 		}
