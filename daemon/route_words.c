@@ -107,11 +107,9 @@ static int take_target(struct said *said, const char *word, struct err *err)
 		return 1;
 	}
 	if (!mac_parse(word, mac))
-		return said->legs
-			       ? err_set(err, -EINVAL, "%s: not a MAC address", word)
-			       : err_set(err, -EINVAL,
-					 "%s: not a MAC address, nor blackhole, unreachable or prohibit",
-					 word);
+		return err_set(err, -EINVAL, "%s: not a MAC address%s", word,
+			       said->legs ? ""
+					  : ", nor blackhole, unreachable or prohibit");
 	hop->mac = word;
 	return 1;
 }

@@ -90,7 +90,8 @@ void fib_nh_each(const struct fib *fib,
  * leaves with half of the change. Waits for a grace period. Return: 0, -ENOENT (not in use),
  * -EINVAL (is or would be a group). */
 int fib_nh_set(struct fib *fib, uint32_t index, const struct fib_nh *nh);
-/* The same for all next hops, but groups, for which @fn changes *nh and returns true: one wait, one switch. */
+/* The same for all next hops, but groups, for which @fn changes *nh and returns true: one wait,
+ * one switch. */
 void fib_nh_change(struct fib *fib,
 		   bool (*fn)(void *arg, uint32_t index, struct fib_nh *nh), void *arg);
 
@@ -122,7 +123,8 @@ struct fib_group {
  *
  * A flow goes to one leg, legs have flows by their weights: fib/buckets.h says how exactly, and
  * that no leg with a weight goes without. When no leg is left, there is no route: the kernel
- * answers. If there is such a group, its legs are down or not as they are. The group holds its own references on the legs.
+ * answers. If there is such a group already, its legs stay up or down as they are. The group
+ * holds its own references on the legs.
  *
  * Return: 0, -EINVAL (no legs, a leg that is not in use or a group, a weight over the
  * limit), -ENOSPC (a limit of this file or of struct fib_conf), -ENOMEM; then nothing has changed.
