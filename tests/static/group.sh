@@ -13,6 +13,7 @@ run_check static/paths "$static/paths.sh"
 run_check static/includes "$static/includes.sh"
 run_check static/include_direction "$static/include_direction.sh"
 run_check static/include_bites "$static/include_bites.sh"
+run_check static/lib_bites "$static/lib_bites.sh"
 run_check static/prm_agree "$static/prm_agree.sh"
 run_check static/install "$static/install.sh" "$BUILD_DIR/release"
 
