@@ -37,6 +37,10 @@ AVX512 static inline void store16(uint32_t *p, uint32_t left, __m512i value)
 		_mm512_mask_storeu_epi32(p, lanes(left), value);
 }
 
+/* Before a loop over the sixteens of a chunk: unrolled, its vectors stay in registers. */
+#define UNROLL_CHUNK _Pragma("GCC unroll 4")
+static_assert(LOOKUP_CHUNK == 4 * 16, "as the pragma says");
+
 /* Set bits of eight words of eight nodes' maps, up to the slots'. */
 AVX512 static inline __m256i count8(const void *nodes, __mmask8 m, __m256i at,
 				    __m256i shift)

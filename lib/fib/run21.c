@@ -31,6 +31,29 @@ static int open_slabs(struct table *t)
 	return r;
 }
 
+static unsigned bits(uint32_t word) /* set in its map */
+{
+	return (unsigned)__builtin_popcount(word & 0xff);
+}
+
+/* Of each next hop in a word with more than one. */
+static unsigned width(unsigned n)
+{
+	return n == 2 ? RUN21_TWO : RUN21_THREE;
+}
+
+static void unpack_inside(uint32_t word, struct runs *ret)
+{
+	unsigned w = width(bits(word) + 1);
+	uint32_t values = word >> 8;
+
+	runs_add(ret, 0, bits(word) ? values & ((1u << w) - 1) : values);
+	for (uint32_t map = word & 0xff; map; map &= map - 1) {
+		values >>= w;
+		runs_add(ret, (unsigned)__builtin_ctz(map), values & ((1u << w) - 1));
+	}
+}
+
 static void unpack(const struct table *t, uint32_t word, struct runs *ret)
 {
 	ret->n = 0;
@@ -39,10 +62,28 @@ static void unpack(const struct table *t, uint32_t word, struct runs *ret)
 			runs_add(ret, slot, wide_at(t, word)[slot]);
 		return;
 	}
-	if (!(word & 0xff))
-		runs_add(ret, 0, word >> 8);
+	if (!(word & RUN21_LIST)) {
+		unpack_inside(word, ret);
+		return;
+	}
 	for (uint32_t map = word & 0xff; map; map &= map - 1)
 		runs_add(ret, (unsigned)__builtin_ctz(map), runs_at(t, word)[ret->n]);
+}
+
+static bool fits_inside(unsigned n, uint32_t any)
+{
+	return n == 1 ? any < RUN21_NEXTHOPS : n <= 3 && any < 1u << width(n);
+}
+
+static uint32_t pack_inside(const struct runs *r)
+{
+	uint32_t word = 0, map = 0;
+
+	for (unsigned i = 0; i < r->n; i++) {
+		word |= r->value[i] << i * width(r->n);
+		map |= UINT32_C(1) << r->start[i];
+	}
+	return word << 8 | (map & ~(uint32_t)RUN21_LIST);
 }
 
 static int pack_wide(struct table *t, const struct runs *r, uint32_t *ret)
@@ -69,8 +110,8 @@ static int pack(struct table *t, const struct runs *r, uint32_t *ret)
 
 	for (unsigned i = 0; i < r->n; i++)
 		any |= r->value[i];
-	if (r->n == 1 && any < RUN21_NEXTHOPS) {
-		*ret = any << 8;
+	if (fits_inside(r->n, any)) {
+		*ret = pack_inside(r);
 		return 0;
 	}
 	if (any > UINT16_MAX)
@@ -91,9 +132,8 @@ static int doom(struct table *t, uint32_t word)
 {
 	if (run21_is_wide(word))
 		return ledger_doom(&t->ledger, TABLE_WIDE, 1, (word & ~RUN21_WIDE) >> 8);
-	if (word & 0xff)
-		return ledger_doom(&t->ledger, TABLE_RUNS,
-				   (unsigned)__builtin_popcount(word & 0xff), word >> 8);
+	if (word & RUN21_LIST)
+		return ledger_doom(&t->ledger, TABLE_RUNS, bits(word), word >> 8);
 	return 0;
 }
 

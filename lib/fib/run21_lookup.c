@@ -41,6 +41,34 @@ ALWAYS_INLINE void finish_wide(const struct fib_view *v, const uint32_t *addr,
 
 /* ---- one at a time ---- */
 
+#define ONES(name) ((1 << RUN21_##name) - 1)
+
+/* Where a next hop is inside a word: by four times the bits set in its map, and the run. */
+static const int inside_shift[16] = {
+	[4] = 0, RUN21_TWO, [8] = 0, RUN21_THREE, 2 * RUN21_THREE,
+};
+static const int inside_mask[16] = {
+	[0] = -1, [4] = ONES(TWO), ONES(TWO), [8] = ONES(THREE), ONES(THREE), ONES(THREE),
+};
+
+/* The first run of the word, or 0, which can be read, too. */
+ALWAYS_INLINE uint32_t run21_first(uint32_t word)
+{
+	return word >> 8 & -(word & RUN21_LIST);
+}
+
+/* Without a branch: no processor can foretell what kind a word is. */
+ALWAYS_INLINE uint32_t run21_value(const uint16_t *run, uint32_t word, uint32_t slot)
+{
+	uint32_t rank = run21_rank(word, slot), list = -(word & RUN21_LIST);
+	uint32_t map = word & 0xff, set = (map != 0) + ((map & (map - 1)) != 0);
+	uint32_t kind = (set * 4 + rank) & 15; /* no more than two bits are set inside */
+	uint32_t listed = run[run21_first(word) + ((rank - 1) & list)];
+
+	return (listed & list) |
+	       (word >> 8 >> inside_shift[kind] & (uint32_t)inside_mask[kind] & ~list);
+}
+
 ALWAYS_INLINE void chunk_scalar(const struct fib_view *v, const uint32_t *addr,
 				uint32_t *nh, uint32_t n)
 {
@@ -52,14 +80,11 @@ ALWAYS_INLINE void chunk_scalar(const struct fib_view *v, const uint32_t *addr,
 		__builtin_prefetch(&word[addr[i] >> 11]);
 	for (uint32_t i = 0; i < n; i++) {
 		nh[i] = WORD_LOAD(&word[addr[i] >> 11]);
-		__builtin_prefetch(&run[nh[i] & 0xff ? nh[i] >> 8 : 0]);
+		__builtin_prefetch(&run[run21_first(nh[i])]);
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t w = nh[i], rank = run21_rank(w, addr[i] >> 8 & 7), value;
-
-		value = run[rank ? (w >> 8) + rank - 1 : 0];
-		value = rank ? value : w >> 8;
-		nh[i] = value ? value : fallback;
+		nh[i] = run21_value(run, nh[i], addr[i] >> 8 & 7);
+		nh[i] = nh[i] ? nh[i] : fallback;
 		any |= nh[i];
 	}
 	if (unlikely(any & RUN21_BLOCK))
@@ -104,22 +129,32 @@ AVX2 static inline __m256i popcount8(__m256i x)
 				_mm256_shuffle_epi8(half, _mm256_srli_epi32(x, 4)));
 }
 
+/* By the number of bits set in a map: shift a run, mask. */
+AVX2 static inline __m256i inside8(__m256i w, __m256i set, __m256i rank)
+{
+	const __m256i width = _mm256_setr_epi32(0, RUN21_TWO, RUN21_THREE, 0, 0, 0, 0, 0);
+	const __m256i mask = _mm256_setr_epi32(-1, ONES(TWO), ONES(THREE), 0, 0, 0, 0, 0);
+	__m256i shift = _mm256_madd_epi16(_mm256_permutevar8x32_epi32(width, set), rank);
+
+	return _mm256_and_si256(_mm256_srlv_epi32(_mm256_srli_epi32(w, 8), shift),
+				_mm256_permutevar8x32_epi32(mask, set));
+}
+
 AVX2 static inline __m256i value8(const struct fib_view *v, __m256i a, __m256i w,
 				  __m256i fallback)
 {
 	const __m256i byte = _mm256_set1_epi32(0xff), zero = _mm256_setzero_si256();
 	__m256i slot = _mm256_and_si256(_mm256_srli_epi32(a, 8), _mm256_set1_epi32(7));
-	__m256i map = _mm256_and_si256(w, byte), base = _mm256_srli_epi32(w, 8);
-	__m256i plain = _mm256_cmpeq_epi32(map, zero), rank, value;
+	__m256i map = _mm256_and_si256(w, byte), rank, value;
+	__m256i list = _mm256_srai_epi32(_mm256_slli_epi32(w, 31), 31);
 
-	map = _mm256_sllv_epi32(map, _mm256_sub_epi32(_mm256_set1_epi32(7), slot));
-	rank = popcount8(_mm256_and_si256(map, byte));
+	rank = _mm256_sllv_epi32(map, _mm256_sub_epi32(_mm256_set1_epi32(7), slot));
+	rank = popcount8(_mm256_and_si256(rank, byte));
 	value = _mm256_mask_i32gather_epi32(
-		base, (const int *)((const uint16_t *)v->run - 1),
-		_mm256_add_epi32(base, rank),
-		_mm256_xor_si256(plain, _mm256_set1_epi32(-1)), 2);
+		zero, (const int *)((const uint16_t *)v->run - 1),
+		_mm256_add_epi32(_mm256_srli_epi32(w, 8), rank), list, 2);
 	value = _mm256_and_si256(value, _mm256_set1_epi32(0xffff));
-	value = _mm256_blendv_epi8(value, base, plain);
+	value = _mm256_blendv_epi8(inside8(w, popcount8(map), rank), value, list);
 	return _mm256_blendv_epi8(value, fallback, _mm256_cmpeq_epi32(value, zero));
 }
 
@@ -168,16 +203,30 @@ AVX512 static inline __m512i or_fallback(__m512i value, __m512i fallback)
 				     fallback);
 }
 
+/* @set: bits of the maps of words; 0 .. 2 of those that are looked at. */
+AVX512 static inline __m512i inside16(__m512i w, __m512i set, __m512i rank)
+{
+	const __m512i shift = _mm512_loadu_si512(inside_shift);
+	const __m512i mask = _mm512_loadu_si512(inside_mask);
+	__m512i kind = _mm512_add_epi32(_mm512_slli_epi32(set, 2), rank);
+
+	return _mm512_and_si512(_mm512_srlv_epi32(_mm512_srli_epi32(w, 8),
+						  _mm512_permutexvar_epi32(kind, shift)),
+				_mm512_permutexvar_epi32(kind, mask));
+}
+
 AVX512 static inline __m512i value16(const struct fib_view *v, __m512i a, __m512i w)
 {
 	__m512i slot = _mm512_andnot_si512(_mm512_srli_epi32(a, 8), _mm512_set1_epi32(7));
-	__m512i base = _mm512_srli_epi32(w, 8), rank, value;
-	__mmask16 many = _mm512_test_epi32_mask(w, _mm512_set1_epi32(0xff));
+	__mmask16 list = _mm512_test_epi32_mask(w, _mm512_set1_epi32(RUN21_LIST));
+	__m512i map = _mm512_slli_epi32(w, 24), rank, value;
 
-	rank = _mm512_popcnt_epi32(_mm512_sllv_epi32(_mm512_slli_epi32(w, 24), slot));
-	value = _mm512_mask_i32gather_epi32(base, many, _mm512_add_epi32(base, rank),
-					    (const uint16_t *)v->run - 1, 2);
-	return _mm512_mask_and_epi32(base, many, value, _mm512_set1_epi32(0xffff));
+	rank = _mm512_popcnt_epi32(_mm512_sllv_epi32(map, slot));
+	value = _mm512_mask_i32gather_epi32(
+		inside16(w, _mm512_popcnt_epi32(map), rank), list,
+		_mm512_add_epi32(_mm512_srli_epi32(w, 8), rank),
+		(const uint16_t *)v->run - 1, 2);
+	return _mm512_mask_and_epi32(value, list, value, _mm512_set1_epi32(0xffff));
 }
 
 /* finish_wide() */
@@ -206,22 +255,33 @@ AVX512 static inline void finish_avx512(const struct fib_view *v, const uint32_t
 	}
 }
 
-AVX512 static inline void chunk_avx512(const struct fib_view *v, const uint32_t *addr,
+/* All words before the first run, and nothing stored between: a load waits for an older
+ * store whose address is the same in its lowest 12 bits. */
+ALWAYS_INLINE AVX512 void chunk_avx512(const struct fib_view *v, const uint32_t *addr,
 				       uint32_t *nh, uint32_t n)
 {
 	const __m512i block = _mm512_set1_epi32(RUN21_BLOCK);
 	const __m512i fallback = _mm512_set1_epi32((int)run21_default(v));
 	const struct fib_view local = *v; /* stays in registers */
-	__m512i any = _mm512_setzero_si512();
+	__m512i value[LOOKUP_CHUNK / 16], any = _mm512_setzero_si512();
 
+	UNROLL_CHUNK
 	for (uint32_t i = 0; i < n; i += 16) {
-		__m512i a = load16(addr + i, n - i), value;
+		__m512i a = load16(addr + i, n - i);
 
-		value = gather16(lanes(n - i), _mm512_srli_epi32(a, 11), local.word, 4);
-		value = or_fallback(value16(&local, a, value), fallback);
-		store16(nh + i, n - i, value);
-		any = _mm512_or_si512(any, value);
+		value[i / 16] =
+			gather16(lanes(n - i), _mm512_srli_epi32(a, 11), local.word, 4);
 	}
+	UNROLL_CHUNK
+	for (uint32_t i = 0; i < n; i += 16) {
+		__m512i a = load16(addr + i, n - i);
+
+		value[i / 16] = or_fallback(value16(&local, a, value[i / 16]), fallback);
+		any = _mm512_or_si512(any, value[i / 16]);
+	}
+	UNROLL_CHUNK
+	for (uint32_t i = 0; i < n; i += 16)
+		store16(nh + i, n - i, value[i / 16]);
 	if (unlikely(_mm512_test_epi32_mask(any, block)))
 		finish_avx512(&local, addr, nh, n, fallback);
 }
@@ -229,9 +289,12 @@ AVX512 static inline void chunk_avx512(const struct fib_view *v, const uint32_t 
 AVX512 static void lookup_avx512(const void *view, const uint32_t *addr, uint32_t *nh,
 				 uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i += LOOKUP_CHUNK)
-		chunk_avx512(view, addr + i, nh + i,
-			     n - i < LOOKUP_CHUNK ? n - i : LOOKUP_CHUNK);
+	uint32_t i = 0;
+
+	for (; i + LOOKUP_CHUNK <= n; i += LOOKUP_CHUNK)
+		chunk_avx512(view, addr + i, nh + i, LOOKUP_CHUNK);
+	if (i < n)
+		chunk_avx512(view, addr + i, nh + i, n - i);
 }
 
 #endif
