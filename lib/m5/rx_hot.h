@@ -163,8 +163,8 @@ ALWAYS_INLINE bool m5_rx_failed(const struct m5_rx *rx)
 
 /* Asks for an event at the next completion. One that is there already raises it at once, so
  * there is no gap between looking and sleeping. The sequence number counts events that came:
- * arming again before one did repeats the number. Source: rdma-core cq.c, mlx5_arm_cq, and
- * verbs.c, where an event's arrival counts arm_sn. */
+ * arming again before one did repeats the number, and the first is 0. Source: rdma-core
+ * providers/mlx5 cq.c, mlx5_arm_cq and mlx5_cq_event; verbs.c, create_cq. */
 void m5_rx_arm(struct m5_rx *rx);
 /* An event was read. */
 ALWAYS_INLINE void m5_rx_event(struct m5_rx *rx)

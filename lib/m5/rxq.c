@@ -285,8 +285,6 @@ static int open_queue(struct m5_rxq *q, struct err *err)
 	if (r < 0)
 		return r;
 	q->hot.cqn = q->cq.num;
-	q->hot.arm_sn =
-		1; /* so that no arm leaves its record at 0, which says "never armed" */
 	q->hot.arm_register =
 		(uint64_t *)(void *)((uint8_t *)q->uar->base_addr + PRM_UAR_CQ_ARM);
 	r = m5_ring_map(&q->ring, q->dev, entries_bytes(q), false, q->conf.numa_node,

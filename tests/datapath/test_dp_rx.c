@@ -263,6 +263,10 @@ static void arm_and_wake(void **state)
 	fd = m5_rxq_event_fd(r.rxq[0]);
 	for (uint32_t i = 0; i < 20; i++) { /* more events than their number has values */
 		m5_rx_arm(r.rx);
+		/* From 0 on, as in every program whose source is public. */
+		assert_int_equal(from_be32(r.rx->cq.dbrec[PRM_CQ_DBREC_ARM]) >>
+					 PRM_CQ_ARM_SN_SHIFT,
+				 i & 3);
 		assert_false(readable(fd, i ? 20 : 100));
 		send_random(&r, i, 1, 100);
 		assert_true(readable(fd, 2000));

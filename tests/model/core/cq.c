@@ -23,8 +23,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CI_MASK	 0xffffff
-#define NS_PER_S UINT64_C(1000000000)
+#define CI_MASK	    0xffffff
+#define NEVER_ARMED UINT32_MAX /* bits 31:30 and 27:25 are zero in every arm */
+#define NS_PER_S    UINT64_C(1000000000)
 
 /* The first completion since cx_cqe_withhold(), whose last two bytes wait. */
 struct cx_withhold {
@@ -324,8 +325,7 @@ static bool arm_neighbour(void *arg, struct cx_obj *obj)
 
 /* The page is memory and not a register: of two queues that share it (libmlx5 hands one page out
  * twice) the second arm may have overwritten the first before anybody looked. So a doorbell is
- * also a hint to look at the arm records of the others, which their program wrote before it. A
- * first arm with sequence number and index 0 leaves its record at 0 and is not seen so. */
+ * also a hint to look at the arm records of the others, which their program wrote before it. */
 void cx_cq_arm(struct cx_dev *dev, struct cx_uar *uar, uint64_t doorbell)
 {
 	struct cx_cq *cq = armed_cq(dev, uar, doorbell);
@@ -388,10 +388,21 @@ bool cx_cq_push(struct cx_dev *dev, struct cx_cq *cq, const struct cx_cqe *cqe)
 	return true;
 }
 
+/* The first arm is all zeroes, like the record before it: so that they differ, the model, which
+ * sees no register but memory, leaves a mark in the record. The card does not write there, and no
+ * program reads it. Where it may not write, such an arm is not seen by a neighbour's doorbell. */
+static void mark_record(struct cx_cq *cq)
+{
+	if (cq->dbrec_umem->access & CX_ACCESS_LOCAL_WRITE)
+		__atomic_store_n(&cq->dbrec[1], NEVER_ARMED, __ATOMIC_RELEASE);
+	cq->arm_record = cx_record(&cq->dbrec[1]);
+}
+
 /* Without memory for sessions the queue is simply never compressed. */
 void cx_cq_opened(struct cx_cq *cq)
 {
 	cq->arm_sn = 0xff; /* none yet */
+	mark_record(cq);
 	if (cq->comp != CX_COMP_NONE)
 		cq->session = cx_comp_new(cq->mini);
 }
