@@ -147,7 +147,7 @@ static int put_route(struct router *r, const struct route_words *w, put_fn put)
 	uint32_t nh;
 	int ret = w->n > 1 ? get_group(r, w, &nh) : fib_nh_get(r->fib, &w->nh[0], &nh);
 
-	if (ret < 0)
+	if (ret)
 		return ret;
 	ret = put(r->fib, &w->prefix, FIB_STATIC, nh, w->metric);
 	if (ret < 0)

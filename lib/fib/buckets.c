@@ -2,6 +2,8 @@
 
 #include "buckets.h"
 
+#include <string.h>
+
 #include "../base/bits.h"
 
 enum {
@@ -69,12 +71,14 @@ void buckets_share(const struct fib_leg *leg, uint32_t n, uint32_t buckets,
 		   uint32_t *share)
 {
 	uint64_t sum = sum_of(leg, n);
-	uint32_t left = sum ? buckets : 0, live = 0;
+	uint32_t left = buckets, live = 0;
 
+	memset(share, 0, n * sizeof(share[0]));
+	if (!sum)
+		return;
 	for (uint32_t i = 0; i < n; i++)
 		live += leg[i].weight != 0;
 	for (uint32_t i = 0; i < n; i++) {
-		share[i] = 0;
 		if (!leg[i].weight)
 			continue;
 		share[i] = (uint32_t)(leg[i].weight * (uint64_t)(buckets - live) / sum);

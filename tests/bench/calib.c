@@ -8,7 +8,7 @@
  * can disturb it. Best of several, since disturbance only ever adds.
  */
 
-#define _GNU_SOURCE
+#define _GNU_SOURCE 1
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
