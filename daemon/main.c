@@ -36,8 +36,11 @@ static void on_signal(void *arg, int signal)
 
 static void on_tick(void *arg)
 {
-	follow_tick(arg);
-	recover_tick(arg);
+	struct router *r = arg;
+
+	follow_tick(r);
+	recover_tick(r);
+	fib_reclaim(r->fib);
 }
 
 static int start_loop(struct router *r, struct err *err)
