@@ -98,8 +98,9 @@ check 'the environment names the socket' \
 
 # One that listens, takes the request, and says nothing; one that does not even accept.
 python3 -c '
-import socket, sys, time
-s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(1)
+import os, socket, sys, time
+s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1] + ".new"); s.listen(1)
+os.rename(sys.argv[1] + ".new", sys.argv[1]) # it listens once it is seen
 c, _ = s.accept(); time.sleep(60)' "$socket" &
 mute=$!
 wait_for 5 'somebody listens' [ -S "$socket" ]
@@ -110,8 +111,9 @@ rm -f "$socket"
 # One that answers what is no answer; one that hangs up.
 for answer in 'nonsense' '[]' ''; do
 	python3 -c '
-import socket, sys
-s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(1)
+import os, socket, sys
+s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1] + ".new"); s.listen(1)
+os.rename(sys.argv[1] + ".new", sys.argv[1])
 c, _ = s.accept(); c.recv(100)
 if sys.argv[2]: c.sendall(sys.argv[2].encode() + b"\n")' "$socket" "$answer" &
 	wait_for 5 'somebody listens' [ -S "$socket" ]
