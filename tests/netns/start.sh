@@ -165,7 +165,7 @@ if free:
 print("taken", free, flush=True)
 sys.stdin.read()' <"$TMPDIR/hold" >"$TMPDIR/taken" &
 exec 8>"$TMPDIR/hold"
-wait_for 10 'all huge pages are taken' grep taken "$TMPDIR/taken"
+wait_for 60 'all huge pages are taken' grep taken "$TMPDIR/taken"
 router_start
 equal 'no huge pages: said once for 6 queues' "$(grep -c 'huge page' "$fwd_log")" 1
 check 'and how many are needed' grep -q \
@@ -235,7 +235,8 @@ for port in eth0 eth1; do
 			continue
 		fi
 		cat "$TMPDIR/step"
-		grep -q "[A-Z_]* .*on mlx5_[01]: $refusal" "$TMPDIR/step" && in_words=$((in_words + 1))
+		grep -q "[A-Z_]* .*on mlx5_[01]: $refusal" "$TMPDIR/step" &&
+			in_words=$((in_words + 1))
 		failed=$((failed + 1))
 		failed_checks=$((failed_checks + $(grep -c '^check FAILED' "$TMPDIR/step")))
 	done
