@@ -41,41 +41,34 @@ AVX512 static inline void store16(uint32_t *p, uint32_t left, __m512i value)
 #define UNROLL_CHUNK _Pragma("GCC unroll 4")
 static_assert(LOOKUP_CHUNK == 4 * 16, "as the pragma says");
 
-/* Set bits of eight words of eight nodes' maps, up to the slots'. */
-AVX512 static inline __m256i count8(const void *nodes, __mmask8 m, __m256i at,
-				    __m256i shift)
-{
-	__m512i map =
-		_mm512_mask_i32gather_epi64(_mm512_setzero_si512(), m, at, nodes, 8);
-
-	map = _mm512_sllv_epi64(map, _mm512_cvtepu32_epi64(shift));
-	return _mm512_cvtepi64_epi32(_mm512_popcnt_epi64(map));
-}
+static_assert(NODE_BYTES / sizeof(uint16_t) == 1 << 5, "shifts of node16()");
 
 /* node_slot() for the lanes of @value that are nodes, with bits @slot of the address. */
 AVX512 static inline __m512i node16(const void *nodes, __m512i value, __m512i slot)
 {
-	__mmask16 m = _mm512_movepi32_mask(value);
-	__m512i base = _mm512_slli_epi32(value, 4); /* in u32; shifts VALUE_NODE out */
-	__m512i w = _mm512_srli_epi32(slot, 6),
-		at = _mm512_add_epi32(_mm512_srli_epi32(base, 1), w);
-	__m512i shift = _mm512_andnot_si512(slot, _mm512_set1_epi32(63)), before, count;
+	/* slot / NODE_PART_SLOTS, of 8 bits */
+	__m512i p =
+		_mm512_srli_epi32(_mm512_mullo_epi16(slot, _mm512_set1_epi32(171)), 12);
+	__m512i after = _mm512_sub_epi32(
+		_mm512_add_epi32(_mm512_mullo_epi16(p,
+						    _mm512_set1_epi32(NODE_PART_SLOTS)),
+				 _mm512_set1_epi32(NODE_PART_SLOTS - 1)),
+		slot);
+	__mmask16 is = _mm512_movepi32_mask(value);
+	__mmask16 small =
+		_mm512_mask_test_epi32_mask(is, value, _mm512_set1_epi32(VALUE_SMALL));
+	/* The node's line, in halves; shifts the flags out. */
+	__m512i base = _mm512_srli_epi32(_mm512_slli_epi32(value, 7), 2);
+	__m512i part =
+		gather16(is, _mm512_add_epi32(base, _mm512_add_epi32(p, p)), nodes, 2);
+	__m512i run = _mm512_and_si512(part, _mm512_set1_epi32(NODE_BEFORE));
+	__m512i map = _mm512_sllv_epi32(_mm512_xor_si512(part, run), after);
 
-	base = _mm512_add_epi32(base,
-				_mm512_set1_epi32(offsetof(struct node, before) / 4));
-	count = _mm512_castsi256_si512(count8(nodes, (__mmask8)m,
-					      _mm512_castsi512_si256(at),
-					      _mm512_castsi512_si256(shift)));
-	count = _mm512_inserti64x4(count,
-				   count8(nodes, (__mmask8)(m >> 8),
-					  _mm512_extracti64x4_epi64(at, 1),
-					  _mm512_extracti64x4_epi64(shift, 1)),
-				   1);
-	before = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), m, base, nodes, 4);
-	before = _mm512_srlv_epi32(before, _mm512_slli_epi32(w, 3));
-	count = _mm512_add_epi32(count,
-				 _mm512_and_si512(before, _mm512_set1_epi32(0xff)));
-	/* The first value follows the counts, and is counted as 1. */
-	return _mm512_mask_i32gather_epi32(value, m, _mm512_add_epi32(base, count), nodes,
-					   4);
+	/* The first run is counted as 1. */
+	run = _mm512_add_epi32(run, _mm512_popcnt_epi32(map));
+	run = _mm512_sub_epi32(run, _mm512_set1_epi32(1));
+	run = _mm512_mask_add_epi32(run, (__mmask16)~small, run, run);
+	value = _mm512_mask_i32gather_epi32(value, is, _mm512_add_epi32(base, run),
+					    (const uint32_t *)nodes + NODE_PARTS, 2);
+	return _mm512_mask_and_epi32(value, small, value, _mm512_set1_epi32(UINT16_MAX));
 }

@@ -1,11 +1,9 @@
 /* fib/node.h - a window of 8 bits in one or a few cache lines
  *
- *   byte  0  u64 map[4]     bit = a run begins in this slot; slot 0's is set
- *        32  u8 before[4]   runs that begin in the words of the map before this one
- *        36  u32 value[]    by run
+ *   byte  0  u32 part[11]   by 24 slots: which runs begin in them, and how many before
+ *        44  value[]        by run: u16 if all of them are next hops that fit, else u32
  *
- * so a slot is in run  before[slot / 64] + (set bits of its word up to the slot's).
- * Two of three nodes of a full IPv6 table fit in their first line.
+ * Three of four nodes of a full IPv6 table fit in their first line.
  */
 #pragma once
 
@@ -16,7 +14,7 @@ enum { NODE_MAX = 1 << 25 }; /* lines */
 
 static inline const struct node *node_at(const struct table *t, uint32_t value)
 {
-	return slab_at(&t->ledger.slab[TABLE_NODES], value & ~VALUE_NODE);
+	return slab_at(&t->ledger.slab[TABLE_NODES], value & ~(VALUE_NODE | VALUE_SMALL));
 }
 
 int node_open(struct table *t); /* the slab */

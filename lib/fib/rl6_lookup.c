@@ -55,8 +55,7 @@ ALWAYS_INLINE void step(const struct chunk *c, struct list *list, unsigned byte)
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t i = list->at[k];
 
-		arrive(c, list, i,
-		       node_slot(node_of(c->v->node, c->nh[i]), c->addr[i][byte]));
+		arrive(c, list, i, node_slot(c->v->node, c->nh[i], c->addr[i][byte]));
 	}
 }
 
@@ -172,27 +171,17 @@ AVX512 static inline __m512i load_word(const uint8_t (*addr)[16], int word)
 	return _mm512_shuffle_epi8(_mm512_shuffle_i64x2(a, b, 0x44), swap);
 }
 
-AVX512 static inline void append(struct list *list, __mmask16 which, uint32_t i)
-{
-	const __m512i count =
-		_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-	__m512i at = _mm512_add_epi32(count, _mm512_set1_epi32((int)i));
-
-	_mm512_storeu_si512(list->at + list->n, _mm512_maskz_compress_epi32(which, at));
-	list->n += (uint32_t)__builtin_popcount(which);
-}
-
 AVX512 static inline __mmask16 is_inside(__m512i top)
 {
 	return _mm512_cmpeq_epi32_mask(_mm512_srli_epi32(top, 29), _mm512_set1_epi32(1));
 }
 
-AVX512 static inline __m512i word16(const struct fib_view *v, __m512i top)
+AVX512 static inline __m512i word16(const struct fib_view *v, __m512i top,
+				    __mmask16 inside)
 {
 	__m512i at = _mm512_srli_epi32(_mm512_slli_epi32(top, 3), 6);
 
-	return _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), is_inside(top), at,
-					   v->word, 4);
+	return gather16(inside, at, v->word, 4);
 }
 
 AVX512 static inline __m512i run16(const struct fib_view *v, __m512i top, __m512i word)
@@ -222,74 +211,101 @@ AVX512 static inline void top_avx512(const struct chunk *c, uint32_t n)
 	}
 }
 
-/* Nodes over bits 32 .. 63. Return: is any address at a node still? */
-AVX512 static inline bool nodes_avx512(const struct chunk *c, __m512i value[], uint32_t n)
+AVX512 static inline void append(struct list *list, __mmask16 which, uint32_t i)
 {
+	const __m512i count =
+		_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+	__m512i at = _mm512_add_epi32(count, _mm512_set1_epi32((int)i));
+
+	_mm512_storeu_si512(list->at + list->n, _mm512_maskz_compress_epi32(which, at));
+	list->n += (uint32_t)__builtin_popcount(which);
+}
+
+/* Those that are outside of 2000::/3, and those at nodes past bit 64: one by one. */
+AVX512 COLD static void rest_avx512(struct chunk *c, uint32_t n)
+{
+	c->list.n = c->side.n = 0;
+	for (uint32_t i = 0; i < n; i += 16) {
+		__mmask16 outside = (__mmask16)~is_inside(load_word(c->addr + i, 0));
+
+		append(&c->side, outside, i);
+		append(&c->list, _mm512_movepi32_mask(_mm512_loadu_si512(c->nh + i)), i);
+	}
+	step_nodes(c, 8);
+	if (c->side.n) {
+		step_side(c);
+		step_nodes(c, 4);
+	}
+}
+
+/* Nodes over bits 32 .. 63. Return: is any address at a node still? */
+ALWAYS_INLINE AVX512 bool nodes_avx512(const struct chunk *c, __m512i value[], uint32_t n)
+{
+	__m512i tail[LOOKUP_CHUNK / 16];
 	uint32_t any = 1;
 
+	UNROLL_CHUNK
+	for (uint32_t i = 0; i < n; i += 16)
+		tail[i / 16] = load_word(c->addr + i, 1);
 	for (unsigned byte = 0; byte < 4 && any; byte++) {
 		any = 0;
+		UNROLL_CHUNK
 		for (uint32_t i = 0; i < n; i += 16) {
-			__m512i slot = load_word(c->addr + i, 1);
-
-			slot = _mm512_srl_epi32(slot,
-						_mm_cvtsi32_si128((int)(24 - 8 * byte)));
-			slot = _mm512_and_si512(slot, _mm512_set1_epi32(0xff));
-			value[i / 16] = node16(c->v->node, value[i / 16], slot);
+			value[i / 16] = node16(c->v->node, value[i / 16],
+					       _mm512_srli_epi32(tail[i / 16], 24));
+			tail[i / 16] = _mm512_slli_epi32(tail[i / 16], 8);
 			any |= _mm512_movepi32_mask(value[i / 16]);
 		}
 	}
 	return any;
 }
 
-/* @n is a multiple of 16. */
-AVX512 static inline void chunk_avx512(const struct fib_view *v,
+/* @n is a multiple of 16. Between the first word and the last node nothing is stored: a
+ * load waits for an older store whose address is the same in its lowest 12 bits. */
+ALWAYS_INLINE AVX512 void chunk_avx512(const struct fib_view *v,
 				       const uint8_t (*addr)[16], uint32_t *nh,
 				       uint32_t n)
 {
 	const struct fib_view local = *v; /* stays in registers */
-	__m512i value[LOOKUP_CHUNK / 16];
+	__m512i value[LOOKUP_CHUNK / 16], top[LOOKUP_CHUNK / 16];
+	__mmask16 inside[LOOKUP_CHUNK / 16];
+	uint32_t outside = 0;
 	struct chunk c;
 	bool more;
 
 	c.v = &local;
 	c.addr = addr;
 	c.nh = nh;
-	c.list.n = c.side.n = 0;
+	UNROLL_CHUNK
+	for (uint32_t i = 0; i < n; i += 16) {
+		top[i / 16] = load_word(addr + i, 0);
+		inside[i / 16] = is_inside(top[i / 16]);
+		outside |= (uint16_t)~inside[i / 16];
+		value[i / 16] = word16(&local, top[i / 16], inside[i / 16]);
+	}
+	UNROLL_CHUNK
 	for (uint32_t i = 0; i < n; i += 16)
-		value[i / 16] = word16(&local, load_word(addr + i, 0));
-	for (uint32_t i = 0; i < n; i += 16) {
-		__m512i top = load_word(addr + i, 0);
-		__mmask16 outside = (__mmask16)~is_inside(top);
-
-		value[i / 16] = run16(&local, top, value[i / 16]);
-		if (unlikely(outside))
-			append(&c.side, outside, i);
-	}
+		value[i / 16] = run16(&local, top[i / 16], value[i / 16]);
 	more = nodes_avx512(&c, value, n);
-	for (uint32_t i = 0; i < n; i += 16) {
+	UNROLL_CHUNK
+	for (uint32_t i = 0; i < n; i += 16)
 		_mm512_storeu_si512(nh + i, value[i / 16]);
-		if (unlikely(more))
-			append(&c.list, _mm512_movepi32_mask(value[i / 16]), i);
-	}
-	if (unlikely(more))
-		step_nodes(&c, 8);
-	if (unlikely(c.side.n)) {
-		step_side(&c);
-		step_nodes(&c, 4);
-	}
+	if (unlikely(more || outside))
+		rest_avx512(&c, n);
 	top_avx512(&c, n);
 }
 
 AVX512 static void lookup_avx512(const void *view, const uint8_t (*addr)[16],
 				 uint32_t *nh, uint32_t n)
 {
-	for (; n > LOOKUP_CHUNK;
-	     n -= LOOKUP_CHUNK, addr += LOOKUP_CHUNK, nh += LOOKUP_CHUNK)
-		chunk_avx512(view, addr, nh, LOOKUP_CHUNK);
-	chunk_avx512(view, addr, nh, n & ~15u);
-	if (n & 15)
-		chunk_scalar(view, addr + (n & ~15u), nh + (n & ~15u), n & 15);
+	uint32_t i = 0, whole = n & ~15u;
+
+	for (; i + LOOKUP_CHUNK <= n; i += LOOKUP_CHUNK)
+		chunk_avx512(view, addr + i, nh + i, LOOKUP_CHUNK);
+	if (i < whole)
+		chunk_avx512(view, addr + i, nh + i, whole - i);
+	if (whole < n)
+		chunk_scalar(view, addr + whole, nh + whole, n - whole);
 }
 
 #endif

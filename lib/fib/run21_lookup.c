@@ -34,7 +34,7 @@ ALWAYS_INLINE void finish_wide(const struct fib_view *v, const uint32_t *addr,
 		uint32_t i = at[k];
 
 		if (nh[i] & VALUE_NODE)
-			nh[i] = node_slot(node_of(v->node, nh[i]), addr[i] & 0xff);
+			nh[i] = node_slot(v->node, nh[i], addr[i] & 0xff);
 		nh[i] = nh[i] ? nh[i] : fallback;
 	}
 }

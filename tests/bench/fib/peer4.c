@@ -22,7 +22,7 @@
 #include "peer.h"
 
 /* rte_lpm_add() of longer routes, or nothing. */
-enum { LPM_LONG_MAX = 20000, TBL8_2B_MAX = 32767 };
+enum { LPM_LONG_MAX = 20000, TBL8_2B_MAX = 32767, TBL8_4B_MORE = 65536 };
 
 static struct rte_fib *fib[2];
 static struct rte_lpm *lpm;
@@ -87,7 +87,7 @@ static struct rte_fib *fib_build(const struct bench_table *t, bool wide, struct 
 	uint64_t start = clock_own_ns();
 	struct rte_fib *f;
 
-	conf.dir24_8.num_tbl8 = wide ? count_split(t) + 1024 : TBL8_2B_MAX;
+	conf.dir24_8.num_tbl8 = wide ? count_split(t) + TBL8_4B_MORE : TBL8_2B_MAX;
 	f = rte_fib_create(wide ? "bench 4B" : "bench 2B", 0, &conf);
 	if (!f) {
 		fprintf(stderr, "rte_fib_create: %s\n", rte_strerror(rte_errno));
