@@ -33,7 +33,8 @@ struct m5_rxq_conf {
 
 int m5_rxq_open(struct m5_dev *dev, const struct m5_rxq_conf *conf, struct err *warn,
 		struct err *err, struct m5_rxq **ret);
-/* Bytes that m5_rxq_open() would register, once for each device that knows them; 0 = it would fail. */
+/* Bytes that m5_rxq_open() would register, once for each device that knows them;
+ * 0 = it would fail. */
 size_t m5_rxq_bytes(struct m5_dev *dev, const struct m5_rxq_conf *conf);
 int m5_rxq_start(struct m5_rxq *q, struct err *err); /* posts every WQE, RESET -> READY */
 /* ERROR or READY -> RESET; the worker must not be in m5_rx_burst(), no packet may be out. */

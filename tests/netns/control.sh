@@ -50,7 +50,8 @@ route_lines() # VERB NUMBER FIRST-OCTET [TARGET]
 	awk -v verb="$1" -v n="$2" -v octet="$3" -v target="${4:-}" 'BEGIN {
 		for (i = 0; i < n; i++)
 			printf "route %s %d.%d.%d.%d/32 %s\n", verb,
-				octet + i / 16777216, i / 65536 % 256, i / 256 % 256, i % 256, target
+				octet + i / 16777216, i / 65536 % 256, i / 256 % 256, i % 256,
+				target
 	}'
 }
 

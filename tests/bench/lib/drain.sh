@@ -112,7 +112,10 @@ drain_over()
 # CPU time that others than the device and the program used, in ticks; the hypervisor too.
 others() # PID
 {
-	awk -v own="$(awk '{ n += $14 + $15 } END { print n }' "/proc/$cx_pid/stat" "/proc/$1/stat")" \
+	local own
+
+	own=$(awk '{ n += $14 + $15 } END { print n }' "/proc/$cx_pid/stat" "/proc/$1/stat")
+	awk -v own="$own" \
 		'/^cpu / { print $2 + $3 + $4 + $7 + $8 + $9 - own }' /proc/stat
 }
 
@@ -198,7 +201,8 @@ drain_figure()
 			return
 		fi
 		printf '%s try %d: %s ns between [%s] and [%s], others %s%%\n' \
-			"$name" "$try" "$figure" "$before" "$after" "$others" | tee -a "$rejected" >&2
+			"$name" "$try" "$figure" "$before" "$after" "$others" |
+			tee -a "$rejected" >&2
 	done
 	printf '%s %s NOISY\n' "$name" "$reference" >>"$results"
 }
@@ -223,7 +227,8 @@ drain_table()
 				name = order[k]; ref = reference[name]
 				m = sorted(figures[name], v)
 				if (unclean[name]) {
-					printf "%-12s did not run, or frames lost or changed: short\n", name
+					printf "%-12s did not run, or frames lost or changed: short\n",
+						name
 					bad = 1
 					continue
 				}

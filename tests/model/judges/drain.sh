@@ -24,7 +24,8 @@ drain() # MODE QUEUES OPTIONS...
 
 	shift 2
 	for option in "$@"; do
-		ports+=(--port "eth$i=drain:rounds=$rounds,warmup=2,fifo=0,core=0,program_core=1,$option")
+		option=rounds=$rounds,warmup=2,fifo=0,core=0,program_core=1,$option
+		ports+=(--port "eth$i=drain:$option")
 		i=$((i + 1))
 	done
 	model_start "${ports[@]}"

@@ -4,10 +4,10 @@
 #
 #   gen eth0 --> testpmd --> eth1 gen      both directions, without end
 #
-# In random order, each once a round: links flap in each of the three ways, testpmd stops and goes on, is killed
-# and comes back; another program comes to the same port; netdevs get other sizes, addresses and
-# names; faults, traces, dumps; ports are removed while open. The device answers within a
-# second all the time, frames flow whenever links are up, and nothing is left.
+# In random order, each once a round: links flap in each of the three ways, testpmd stops and
+# goes on, is killed and comes back; another program comes to the same port; netdevs get other
+# sizes, addresses and names; faults, traces, dumps; ports are removed while open. The device
+# answers within a second all the time, frames flow whenever links are up, and nothing is left.
 #
 #   TEST_SEED, STORM_SECONDS (0: one round; tests/run --long: 240)
 . "$(dirname "$0")/lib/model.sh"

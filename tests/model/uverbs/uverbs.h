@@ -121,7 +121,7 @@ int uv_eqns(struct uv_port *port); /* fills eqn and n_vectors */
 uint16_t uv_mtu(const struct uv_port *port);
 
 bool uv_stopping(const struct server *s);
-bool uv_is_reserve(int fd); /* too high a number for what a client may keep open */
+bool uv_is_reserve(int fd);	  /* too high a number for what a client may keep open */
 void uv_wake(struct uv_ctx *ctx); /* its thread shall look at event files and memory */
 void uv_unwake(struct uv_ctx *ctx);
 
