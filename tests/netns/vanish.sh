@@ -5,6 +5,8 @@
 
 addresses=3000
 [ -z "$asan" ] || addresses=500
+# rdma-core keeps an object whose card no longer answers (mlx5dv_devx_obj_destroy() and others).
+export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
 
 daemon_pid() { pgrep -x mlx5fwd; }
 memory_kb() { awk '/^VmRSS/ { print $2 }' "/proc/$(daemon_pid)/status"; }
@@ -55,8 +57,8 @@ wait_for 10 'eth1 is gone' port_says eth1 ' down no-carrier '
 check 'told once' [ "$(grep -c 'port eth1: the interface is gone' "$fwd_log")" = 1 ]
 before=$(fwdctl -s drop show eth0 | pair link_down)
 in_a ping -q -c 3 -i 0.01 -W 0.1 10.0.2.2 >/dev/null
-equal 'what would leave there is counted' \
-	$(($(fwdctl -s drop show eth0 | pair link_down) - before)) 3
+dropped_are() { [ "$(fwdctl -s drop show eth0 | pair link_down)" = "$1" ]; }
+wait_for 10 'what would leave there is counted' dropped_are $((before + 3))
 ip -n b link set eth1 netns r
 ip -n r link set eth1 up
 ip -n r addr add 10.0.2.1/24 dev eth1
