@@ -227,8 +227,8 @@ drain_table()
 				name = order[k]; ref = reference[name]
 				m = sorted(figures[name], v)
 				if (unclean[name]) {
-					printf "%-12s did not run, or frames lost or changed: short\n",
-						name
+					printf "%-12s did not run, or frames lost or changed: %s\n",
+						name, "short"
 					bad = 1
 					continue
 				}
