@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../lib/pkt/flow_hot.h"
 #include "../../lib/pkt/parse_hot.h"
 #include "../../lib/pkt/rewrite_hot.h"
 
@@ -72,8 +73,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(frame, our_mac, sizeof(our_mac));
 	pkt_parse(frame, (uint32_t)n, data[0] & 1, our_mac, &m);
 	check_reason(&m);
-	if (m.verdict == PKT_FORWARD)
+	if (m.verdict == PKT_FORWARD) {
+		pkt_flow_hash(frame + m.l3, m.bytes, m.family, 0);
 		check_rewrite(frame, n, &m);
+	}
 	free(frame);
 	return 0;
 }
