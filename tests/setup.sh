@@ -9,7 +9,7 @@ set -eu
 packages='gcc libc6-dev cmake ninja-build pkg-config libcmocka-dev libpcap-dev libibverbs-dev
 	libnuma-dev liburcu-dev libmnl-dev libsystemd-dev libinih-dev libjansson-dev
 	ibverbs-providers rdma-core
-	bash iproute2 iputils-ping procps util-linux coreutils python3-minimal'
+	bash iproute2 iputils-ping procps util-linux mount coreutils python3-minimal'
 # compile and check in other ways
 checks='clang clang-format clang-tidy cppcheck shellcheck git valgrind'
 # the programs of others that judge the model, and l3fwd's source with what it needs
