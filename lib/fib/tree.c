@@ -82,7 +82,7 @@ static uint32_t count_less(const uint64_t *number, uint32_t n, uint64_t v)
 	while (n > 1) {
 		uint32_t half = n / 2;
 
-		at += number[at + half - 1] < v ? half : 0;
+		at += half & -(uint32_t)(number[at + half - 1] < v);
 		n -= half;
 	}
 	return at + (n && number[at] < v);
@@ -122,6 +122,13 @@ static bool finger(const struct tree *t, const struct tree_key *key,
 	return true;
 }
 
+/* All lines of what is searched by halving at once, not one after the other. */
+static void prefetch(const void *from, size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += CACHE_LINE)
+		__builtin_prefetch((const uint8_t *)from + at);
+}
+
 static void descend(const struct tree *t, const struct tree_key *key,
 		    struct tree_path *ret)
 {
@@ -137,12 +144,13 @@ static void descend(const struct tree *t, const struct tree_key *key,
 		ret->slot[h] = count_before(f->hi + 1, f->lo + 1, f->tail + 1, f->n - 1,
 					    key, true);
 		at = f->child[ret->slot[h]];
+		if (h + 1 < t->height)
+			prefetch(fork_at(t, at)->hi, sizeof(f->hi));
 	}
 	ret->leaf = at;
 	*t->last = *ret;
 	l = leaf_at(t, at);
-	for (unsigned i = 0; i < WIDTH; i += CACHE_LINE / sizeof(l->hi[0]))
-		__builtin_prefetch(&l->hi[i]);
+	prefetch(l, offsetof(struct leaf, entry));
 }
 
 /* Leaves or forks are about to change places. */

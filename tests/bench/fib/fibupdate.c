@@ -180,21 +180,6 @@ static double write_ours(struct fib *fib, const struct bench_route change[],
 	return done * 1e3 / (double)(now - start);
 }
 
-static double write_theirs(const struct peer *p, const struct bench_route change[],
-			   uint32_t n)
-{
-	uint64_t start = clock_ns(CLOCK_MONOTONIC);
-
-	for (uint32_t i = 0; i < n; i++) {
-		int r = change[i].nh ? p->set(p->ctx, &change[i])
-				     : p->del(p->ctx, &change[i]);
-
-		if (r)
-			refused(p->name, r);
-	}
-	return n * 1e3 / (double)(clock_ns(CLOCK_MONOTONIC) - start);
-}
-
 static void rest(unsigned ms)
 {
 	struct timespec t = { ms / 1000, ms % 1000 * 1000000L };
@@ -222,6 +207,7 @@ struct rival {
 	struct peer peer;
 	struct churn churn;
 	double rate[SLICES_MAX];
+	bool out; /* has refused a change */
 };
 
 struct contest {
@@ -231,6 +217,25 @@ struct contest {
 	unsigned n_rivals;
 	struct bench_route *change;
 };
+
+/* A change that is refused ends this one's part of the contest, not ours. */
+static double write_theirs(struct rival *rival, const struct bench_route change[],
+			   uint32_t n)
+{
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
+	const struct peer *p = &rival->peer;
+	int r = 0;
+
+	for (uint32_t i = 0; i < n && !r; i++)
+		r = change[i].nh ? p->set(p->ctx, &change[i])
+				 : p->del(p->ctx, &change[i]);
+	if (r) {
+		printf("%s: left out: refused a change: %s\n", p->name,
+		       strerror(r < 0 ? -r : r));
+		rival->out = true;
+	}
+	return n * 1e3 / (double)(clock_ns(CLOCK_MONOTONIC) - start);
+}
 
 /* Of each structure one, however many ways there are to look up in it. */
 static void open_rivals(struct contest *c, const struct bench_table *t)
@@ -258,8 +263,10 @@ static void compete(struct run *run, struct contest *c, struct reader *reader)
 		for (unsigned k = 0; k < c->n_rivals; k++) {
 			struct rival *r = &c->rival[k];
 
+			if (r->out)
+				continue;
 			churn_draw(&r->churn, c->change, c->series[FAST].n);
-			r->rate[i] = write_theirs(&r->peer, c->change, c->series[FAST].n);
+			r->rate[i] = write_theirs(r, c->change, c->series[FAST].n);
 		}
 	}
 }
@@ -299,7 +306,10 @@ static void restore(struct run *run, struct contest *c, const struct traffic *t,
 	for (unsigned k = 0; k < c->n_rivals; k++) {
 		struct rival *r = &c->rival[k];
 
-		write_theirs(&r->peer, c->change, churn_restore(&r->churn, c->change));
+		if (!r->out)
+			write_theirs(r, c->change, churn_restore(&r->churn, c->change));
+		if (r->out)
+			continue;
 		wrong = count_wrong(t, ref, &r->peer);
 		if (wrong)
 			report_wrong("after the changes: %u answers of %s", wrong,
@@ -314,8 +324,9 @@ static const struct rival *best_rival(const struct contest *c, unsigned slices)
 	const struct rival *best = NULL;
 
 	for (unsigned k = 0; k < c->n_rivals; k++)
-		if (!best || report_median(c->rival[k].rate, slices) >
-				     report_median(best->rate, slices))
+		if (!c->rival[k].out &&
+		    (!best || report_median(c->rival[k].rate, slices) >
+				      report_median(best->rate, slices)))
 			best = &c->rival[k];
 	return best;
 }
@@ -329,8 +340,8 @@ static void add_figures(const struct contest *c, const char *family, unsigned sl
 		.name = name,
 		.unit = "M/s",
 		.ours = c->series[FAST].rate,
-		.peer = best->peer.name,
-		.theirs = best->rate,
+		.peer = best ? best->peer.name : NULL,
+		.theirs = best ? best->rate : NULL,
 		.n = slices,
 		.more_is_better = true,
 		.rule = REPORT_AT_LEAST,
