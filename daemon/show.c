@@ -225,6 +225,7 @@ void request_status(struct request *req)
 	row_set_count(row, "routes_ipv6",
 		      s.routes[1][FIB_STATIC] + s.routes[1][FIB_KERNEL]);
 	row_set_count(row, "nexthops", s.nexthops);
+	row_set_count(row, "nexthop_groups", s.groups);
 	row_set_count(row, "table_bytes",
 		      s.lookup_bytes[0] + s.lookup_bytes[1] + s.rib_bytes);
 	row_set_count(row, "netlink_overruns", mirror_overruns(r->mirror));

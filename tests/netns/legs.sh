@@ -46,6 +46,7 @@ for prefix in 192.0.2.0/24 2001:db8:99::/48; do
 	check "a route with two next hops: $prefix" fwdctl route add $prefix \
 		nexthop $a_mac dev eth0 nexthop $b_mac dev eth1 weight 3
 done
+equal 'both routes share a group' "$(fwdctl status | value_of nexthop_groups)" 1
 in_a ping -q -c 1 -W 0.1 192.0.2.1 >/dev/null
 in_a ping -q -c 1 -W 0.1 2001:db8:99::1 >/dev/null
 
