@@ -6,11 +6,13 @@
 #   gen eth0 <-- testpmd <-- eth1 gen      eth0, IPv6 from eth1; every frame is checked
 #
 # The same with each way of receiving that Debian's driver has: it asks for the layout of
-# its queues and completions by device arguments.
+# its queues and completions by device arguments. Formats that differ only in what a
+# compressed completion says, and code that differs only in the driver, get 100,000 each.
 . "$(dirname "$0")/lib/model.sh"
 . "$(dirname "$0")/lib/testpmd.sh"
 
 count=500000
+fewer=100000
 
 # All are back, or nothing came back for twenty seconds: what is lost stays lost.
 gen_done() # PORT
@@ -62,15 +64,15 @@ used() # NAME COMPRESSED STRIDING, each 0 or 1
 	done
 }
 
-forward() # NAME COMPRESSED STRIDING DEVARGS
+forward() # NAME COMPRESSED STRIDING DEVARGS [FRAMES]
 {
-	local name=$1 port
+	local name=$1 count=${5:-$count} port
 
-	start io "$4"
+	start io "$4" "$count"
 	used "$1" "$2" "$3"
 	for port in eth0 eth1; do
-		equal "$name: $port sent" "$(wire_stat $port sent)" $count
-		equal "$name: $port came back" "$(wire_stat $port returned)" $count
+		equal "$name: $port sent" "$(wire_stat $port sent)" "$count"
+		equal "$name: $port came back" "$(wire_stat $port returned)" "$count"
 		equal "$name: $port changed" "$(wire_stat $port bad)" 0
 		equal "$name: $port twice" "$(wire_stat $port duplicate)" 0
 		equal "$name: $port without a buffer" "$(wire_stat $port rx_no_buffer)" 0
@@ -91,13 +93,13 @@ unlike()
 
 forward 'plain' 0 0 ',rxq_cqe_comp_en=0'
 forward 'compressed, hash' 1 0 ',rxq_cqe_comp_en=1'
-forward 'compressed, flow tag' 1 0 ',rxq_cqe_comp_en=2'
-forward 'compressed, checksum' 1 0 ',rxq_cqe_comp_en=3'
-forward 'compressed, headers' 1 0 ',rxq_cqe_comp_en=4'
+forward 'compressed, flow tag' 1 0 ',rxq_cqe_comp_en=2' $fewer
+forward 'compressed, checksum' 1 0 ',rxq_cqe_comp_en=3' $fewer
+forward 'compressed, headers' 1 0 ',rxq_cqe_comp_en=4' $fewer
 forward 'multi-packet' 0 1 ',rxq_cqe_comp_en=0,mprq_en=1,rxqs_min_mprq=1'
 forward 'multi-packet, compressed' 1 1 ',rxq_cqe_comp_en=3,mprq_en=1,rxqs_min_mprq=1'
-forward 'multi-packet, scalar' 1 1 ',mprq_en=1,rxqs_min_mprq=1,rx_vec_en=0'
-forward 'scalar, compressed' 1 0 ',rxq_cqe_comp_en=1,rx_vec_en=0'
+forward 'multi-packet, scalar' 1 1 ',mprq_en=1,rxqs_min_mprq=1,rx_vec_en=0' $fewer
+forward 'scalar, compressed' 1 0 ',rxq_cqe_comp_en=1,rx_vec_en=0' $fewer
 forward 'inline send' 1 0 ',txqs_min_inline=1,txq_inline_mpw=128'
 unlike
 finish
