@@ -25,8 +25,9 @@ testpmd_start()
 	rm -f "$tp_in"
 	mkfifo "$tp_in"
 	exec 7<>"$tp_in"
+	: >"$tp_log" # here and not behind &: nobody shall see the prompts of the one before
 	# Standard input must stay open: testpmd ends at its end.
-	on stdbuf -oL dpdk-testpmd --no-telemetry "$@" <"$tp_in" >"$tp_log" 2>&1 &
+	on stdbuf -oL dpdk-testpmd --no-telemetry "$@" <"$tp_in" >>"$tp_log" 2>&1 &
 	tp_pid=$!
 	wait_for 180 "testpmd's first prompt" tp_prompted 1
 	kill -0 "$tp_pid" 2>/dev/null || testpmd_died
