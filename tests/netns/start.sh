@@ -37,6 +37,7 @@ fails() # WHAT EXPECTED-REGEX COMMAND-BEFORE-THE-DAEMON...
 
 router_launch_under() # COMMAND-BEFORE-THE-DAEMON...
 {
+	device_remember
 	"$MODEL_BIN/cxrun" -d "$cx_dir" ${asan:+--preload "$asan"} --netns r -- \
 		"$@" "$daemon" -c "$conf" >>"$fwd_log" 2>&1 &
 	fwd_pid=$!
@@ -191,6 +192,7 @@ punts() # WAY LOG-REGEX COMMAND...
 	equal "without $way: said once" "$(grep -cE "$log" "$fwd_log")" 1
 	fwdctl route add 10.0.2.0/24 $b_mac dev eth1
 	in_a ping -c 5 -i 0.05 -W 1 10.77.0.1 >"$TMPDIR/ping"
+	conserved
 }
 
 # The model's card sends TTL 1 to the kernel by a rule, so what has no route is punted here.
