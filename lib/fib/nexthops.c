@@ -129,7 +129,7 @@ static int take_index(struct nexthops *t, uint8_t kind, uint32_t *ret)
 	if (t->n >= t->max + (kind == FIB_NH_KERNEL))
 		return -ENOSPC;
 	if (t->free) {
-		if (fib_mem_refused())
+		if (kind != FIB_NH_KERNEL && fib_mem_refused())
 			return -ENOMEM;
 		*ret = t->free;
 		t->free = nexthops_info(t, *ret)->next;

@@ -74,7 +74,7 @@ static void test_random(void **state)
 	uint8_t data[600];
 
 	(void)state;
-	for (unsigned i = 0; i < 100; i++) {
+	for (unsigned i = 0; i < 40; i++) {
 		test_fill(data, sizeof(data));
 		fuzz_one(m, data, 1 + test_below(sizeof(data)));
 	}

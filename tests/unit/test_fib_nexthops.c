@@ -2,6 +2,8 @@
 
 #include "fib_model.h"
 
+#include "../../lib/fib/memory.h"
+
 enum { MAX = 50 };
 
 static struct fib *open_fib(uint32_t max)
@@ -118,7 +120,9 @@ static void reserve(enum fib4_layout layout, uint32_t max, uint32_t really)
 		assert_int_equal(fib_nh_get(m->fib, &nh, &i), 0);
 	}
 	assert_int_equal(fib_nh_get(m->fib, &none, &i), -ENOSPC);
+	fib_mem_refuse = 1; /* it needs no memory either */
 	assert_int_equal(fib_nh_get(m->fib, &kernel, &kept), 0);
+	fib_mem_refuse = 0;
 	assert_int_equal(fib_nh_get(m->fib, &kernel, &i), 0);
 	assert_int_equal(i, kept);
 	assert_int_equal(fib_nh_get(m->fib, &other, &i), -ENOSPC);
