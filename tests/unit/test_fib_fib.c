@@ -48,6 +48,57 @@ static void test_random_changes(void **state)
 	each_conf(random_changes);
 }
 
+/* Next hops on both sides of 8, 12 and 16 bits, where words and nodes take another form, in
+ * a piece of the address space so small that neighbours differ. */
+static void change_narrow(struct model *m, uint32_t hops)
+{
+	static const uint32_t hop[] = { 1,    254,   255,   256,  257,	 4094,
+					4095, 65534, 65535, 4096, 65536, 65537 };
+	uint8_t family = test_below(2) ? 4 : 6;
+	uint8_t addr[16] = { 10 };
+	struct fib_prefix p;
+	unsigned from;
+
+	if (m->n > 120 || (m->n && test_below(4) == 0)) {
+		const struct model_route *gone = &m->route[test_below((uint32_t)m->n)];
+
+		p = gone->prefix;
+		model_del(m, &p, gone->origin);
+		return;
+	}
+	from = family == 4 ? 19 : 27;
+	if (family == 6)
+		addr[0] = 0x20;
+	for (unsigned bit = from; bit < from + 32u; bit++)
+		if (bit < model_width(family) && test_below(2))
+			model_flip(addr, bit);
+	p = model_prefix(family, addr, from + test_below(family == 4 ? 9 : 30));
+	model_replace(m, &p, FIB_STATIC, hop[test_below(hops)], 0);
+}
+
+static void widths(const struct fib_conf *conf)
+{
+	const struct fib_conf many = { .simd = conf->simd, .max_nexthops = 66000 };
+	struct model *m;
+
+	if (conf->layout4 == FIB4_DIR24) /* has no room for so many */
+		return;
+	m = model_open(&many, 65537);
+	for (unsigned round = 0; round < 600; round++) {
+		for (unsigned i = test_below(6); i > 0; i--)
+			change_narrow(m, 1 + round * 12 / 600);
+		model_commit(m);
+		model_check(m, test_below(MODEL_BURST + 1));
+	}
+	model_close(m);
+}
+
+static void test_widths(void **state)
+{
+	(void)state;
+	each_conf(widths);
+}
+
 /* Every length of both families, one inside the other, taken away again in random order. */
 static void nesting(const struct fib_conf *conf)
 {
@@ -232,9 +283,13 @@ static void test_counts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random_changes), cmocka_unit_test(test_nesting),
-		cmocka_unit_test(test_much_at_once),   cmocka_unit_test(test_origins),
-		cmocka_unit_test(test_abort),	       cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_random_changes),
+		cmocka_unit_test(test_widths),
+		cmocka_unit_test(test_nesting),
+		cmocka_unit_test(test_much_at_once),
+		cmocka_unit_test(test_origins),
+		cmocka_unit_test(test_abort),
+		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_counts),
 	};
 
