@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#include "../lib/base/cleanup.h"
 #include "../lib/base/time.h"
 #include "control.h"
 #include "notify.h"
@@ -60,10 +59,13 @@ static int start_loop(struct router *r, struct err *err)
  * machine-id(5). Without it all such hosts are alike. */
 static uint64_t flow_seed(void)
 {
-	SCOPED_FILE FILE *f = fopen("/etc/machine-id", "re");
+	FILE *f = fopen("/etc/machine-id", "re");
 	uint64_t seed = 0;
+	bool known = f && fscanf(f, "%16" SCNx64, &seed) == 1;
 
-	if (!f || fscanf(f, "%16" SCNx64, &seed) != 1)
+	if (f)
+		fclose(f);
+	if (!known)
 		log_info("no /etc/machine-id: routers in a row may spread flows alike");
 	return seed;
 }

@@ -108,13 +108,14 @@ static int open_context(struct m5_dev *dev, const char *netdev, struct err *err)
 	int n = 0, i, r;
 
 	list = ibv_get_device_list(&n);
-	if (!list || !is_name(netdev))
+	if (!list)
+		return no_device(netdev, 0, err);
+	if (!is_name(netdev))
 		n = 0;
 	for (i = 0; i < n && !is_behind(list[i], netdev); i++)
 		;
 	r = i < n ? open_device(dev, list[i], netdev, err) : no_device(netdev, n, err);
-	if (list)
-		ibv_free_device_list(list);
+	ibv_free_device_list(list);
 	return r;
 }
 

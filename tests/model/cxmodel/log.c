@@ -82,7 +82,7 @@ static void put_withheld(struct log_ring *l, long us)
 
 	if (!l->withheld)
 		return;
-	snprintf(text, sizeof(text), "(%llu lines not written: over %u a second)",
+	snprintf(text, sizeof(text), "(%llu lines not written: over %d a second)",
 		 (unsigned long long)l->withheld, LOG_LINES_A_S);
 	l->withheld = 0;
 	store(l, us, text, false);
