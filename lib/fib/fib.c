@@ -42,10 +42,11 @@ struct fib {
 	bool has_groups; /* workers know that there may be some */
 	/* Parts of the words that changed since the last grace period: first, second. */
 	bool is_recent[2];
-	/* One is live, the other for the next publication. */
-	struct fib_tables tables[2];
-	unsigned current;
+	/* One is live, the other for the next publication. In lines of their own, as workers read
+	 * them all the time, and what else is here changes with each route. */
+	CACHE_ALIGNED struct fib_tables tables[2];
 	struct fib_tables *live;
+	CACHE_ALIGNED unsigned current;
 	struct fib_sizes sizes; /* the counters in it */
 };
 
@@ -141,9 +142,10 @@ int fib_new(const struct fib_conf *conf, struct fib **ret)
 		return -EINVAL;
 	if (!fib_simd_works(conf->simd))
 		return -EOPNOTSUPP;
-	fib = fib_mem_refused() ? NULL : calloc(1, sizeof(*fib));
+	fib = fib_mem_refused() ? NULL : aligned_alloc(CACHE_LINE, sizeof(*fib));
 	if (!fib)
 		return -ENOMEM;
+	memset(fib, 0, sizeof(*fib));
 	fib->simd = conf->simd == FIB_SIMD_BEST ? fib_simd_best() : conf->simd;
 	fib->flow_seed = conf->flow_seed;
 	r = nexthops_open(&fib->nexthops, max);

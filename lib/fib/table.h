@@ -50,8 +50,9 @@ struct table_layout {
 };
 
 struct table {
-	struct fib_view view;
-	const struct table_layout *layout;
+	CACHE_ALIGNED struct fib_view
+		view; /* a line of its own: workers read it all the time */
+	CACHE_ALIGNED const struct table_layout *layout;
 	const struct rib *rib;
 	const struct tree *tree;
 	struct words words;
