@@ -45,7 +45,7 @@ static atomic_bool stop;
 
 struct routes {
 	size_t n;
-	struct route route[2 * ROUTES];
+	struct route route[ROUTES];
 };
 
 static struct routes now;
@@ -147,30 +147,42 @@ static void *reader(void *arg)
 
 /* ---- the writer ---- */
 
-static uint32_t search(const struct routes *in, unsigned f, const uint8_t addr[16])
+static bool is_short(const struct fib_prefix *p)
+{
+	return p->family == 4 ? p->len == 0 : p->len <= 16;
+}
+
+/* Among the short routes, or the others. */
+static uint32_t search(const struct routes *in, bool shorts, unsigned f,
+		       const uint8_t addr[16])
 {
 	const struct route *best = NULL;
 
 	for (size_t i = 0; i < in->n; i++)
 		if (in->route[i].prefix.family == (f ? 6 : 4) &&
+		    is_short(&in->route[i].prefix) == shorts &&
 		    fib_prefix_covers(&in->route[i].prefix, addr) &&
 		    (!best || in->route[i].prefix.len > best->prefix.len))
 			best = &in->route[i];
 	return best ? best->id : 0;
 }
 
-static void note_version(const struct routes *routes, uint32_t version)
+/* A word of the short ones that has a route before and after takes the one after in the first
+ * step, also if that is because a longer one goes. */
+static void note_version(const struct routes *others, const struct routes *shorts,
+			 uint32_t version)
 {
 	for (unsigned f = 0; f < 2; f++)
-		for (unsigned i = 0; i < PROBES; i++)
-			atomic_store_explicit(&expected[version % RING][f][i],
-					      search(routes, f, probe[f][i]),
-					      memory_order_relaxed);
-}
+		for (unsigned i = 0; i < PROBES; i++) {
+			uint32_t id = search(others, false, f, probe[f][i]);
 
-static bool is_short(const struct fib_prefix *p)
-{
-	return p->family == 4 ? p->len == 0 : p->len <= 16;
+			if (!id)
+				id = search(&now, true, f, probe[f][i]);
+			if (!id)
+				id = search(shorts, true, f, probe[f][i]);
+			atomic_store_explicit(&expected[version % RING][f][i], id,
+					      memory_order_relaxed);
+		}
 }
 
 static size_t find(const struct routes *in, const struct fib_prefix *p)
@@ -182,30 +194,11 @@ static size_t find(const struct routes *in, const struct fib_prefix *p)
 	return i;
 }
 
-/* The short routes of @from, or the others. */
-static void append(struct routes *to, const struct routes *from, bool shorts)
-{
-	for (size_t i = 0; i < from->n; i++)
-		if (is_short(&from->route[i].prefix) == shorts &&
-		    find(to, &from->route[i].prefix) == to->n)
-			to->route[to->n++] = from->route[i];
-}
-
 static uint32_t note_versions(const struct routes *old, uint32_t version)
 {
-	struct routes part;
-
-	part.n = 0;
-	append(&part, &now, true);
-	append(&part, old, true);
-	append(&part, old, false);
-	note_version(&part, ++version);
-	part.n = 0;
-	append(&part, &now, true);
-	append(&part, old, true);
-	append(&part, &now, false);
-	note_version(&part, ++version);
-	note_version(&now, ++version);
+	note_version(old, old, ++version);
+	note_version(&now, old, ++version);
+	note_version(&now, &now, ++version);
 	atomic_store(&begun, version);
 	return version;
 }
