@@ -142,7 +142,8 @@ static void a_flood_is_bounded(void **state)
 	assert_int_equal(kept(), 8192);
 	c = written("flood");
 	assert_true(c.withheld > 0);
-	assert_in_range(c.plain, 1,
+	/* None, if the writer got no core before the ring had gone round. */
+	assert_in_range(c.plain, 0,
 			LOG_BURST_LINES +
 				(uint64_t)(now_ms() - start + 10) * LOG_LINES_A_S / 1000);
 	/* Of every line it is told what became of it; the ring loses notes unheard of. */
