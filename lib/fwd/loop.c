@@ -62,12 +62,79 @@ COLD static void punt(struct fwd_worker *w, unsigned port, struct fwd_port_count
 	m5_rx_put(pkt->rx, pkt->wqe);
 }
 
-ALWAYS_INLINE void parse_all(const struct fwd_port *in, const struct m5_pkt pkt[],
-			     struct pkt_meta meta[], uint32_t n)
+/* The packets of a burst that ask for a route: `at` says which one of the burst each is. */
+struct asking {
+	uint32_t n4, n6;
+	uint8_t at4[FWD_BURST], at6[FWD_BURST];
+	uint32_t dst4[FWD_BURST], nh4[FWD_BURST], nh6[FWD_BURST];
+	uint8_t dst6[FWD_BURST][16];
+};
+
+/* Packet @i is the @k-th that asks. Return: 1. */
+ALWAYS_INLINE uint32_t ask4(struct asking *a, uint32_t k, uint32_t i, const uint8_t *ip)
 {
-	for (uint32_t i = 0; i < n; i++)
-		pkt_parse(pkt[i].data, pkt[i].len, pkt[i].flags & M5_PKT_L3_OK, in->mac,
-			  &meta[i]);
+	be32_t dst;
+
+	memcpy(&dst, ip + offsetof(struct ip4_hdr, dst), 4);
+	a->at4[k] = (uint8_t)i;
+	a->dst4[k] = from_be32(dst);
+	return 1;
+}
+
+ALWAYS_INLINE uint32_t ask6(struct asking *a, uint32_t k, uint32_t i, const uint8_t *ip)
+{
+	a->at6[k] = (uint8_t)i;
+	memcpy(a->dst6[k], ip + offsetof(struct ip6_hdr, dst), 16);
+	return 1;
+}
+
+/* Frames of the burst that are not plain, after the others. */
+static __attribute__((noinline)) void parse_rest(const struct fwd_port *in,
+						 const struct m5_pkt pkt[],
+						 struct pkt_meta meta[], struct asking *a,
+						 const uint8_t at[], uint32_t n)
+{
+	for (uint32_t k = 0; k < n; k++) {
+		const struct m5_pkt *p = &pkt[at[k]];
+		struct pkt_meta *m = &meta[at[k]];
+
+		pkt_parse_full(p->data, p->len, p->flags & M5_PKT_L3_OK, in->mac, m);
+		if (m->verdict != PKT_FORWARD)
+			continue;
+		if (m->family == 4)
+			a->n4 += ask4(a, a->n4, at[k], p->data + m->l3);
+		else
+			a->n6 += ask6(a, a->n6, at[k], p->data + m->l3);
+	}
+}
+
+/* Return: bytes of all frames. */
+ALWAYS_INLINE uint64_t parse_all(const struct fwd_port *in, const struct m5_pkt pkt[],
+				 struct pkt_meta meta[], struct asking *a, uint32_t n)
+{
+	be64_t own = pkt_mac(in->mac);
+	uint64_t bytes = 0;
+	uint32_t n4 = 0, n6 = 0, n_rest = 0; /* in registers */
+	uint8_t rest[FWD_BURST];
+
+	for (uint32_t i = 0; i < n; i++) {
+		const uint8_t *data = pkt[i].data;
+		bool l3_ok = pkt[i].flags & M5_PKT_L3_OK;
+		uint32_t len = pkt[i].len;
+
+		bytes += len;
+		if (likely(pkt_plain4(data, len, l3_ok, own, &meta[i])))
+			n4 += ask4(a, n4, i, data + sizeof(struct eth_hdr));
+		else if (likely(pkt_plain6(data, len, own, &meta[i])))
+			n6 += ask6(a, n6, i, data + sizeof(struct eth_hdr));
+		else
+			rest[n_rest++] = (uint8_t)i;
+	}
+	a->n4 = n4;
+	a->n6 = n6;
+	if (unlikely(n_rest))
+		parse_rest(in, pkt, meta, a, rest, n_rest);
+	return bytes;
 }
 
 /* What a next hop that does not forward does with a packet. */
@@ -93,136 +160,179 @@ COLD static void decide_odd(const struct fib_nh *nh, struct pkt_meta *m)
 		pkt_punt(m, PKT_PUNT_MTU);
 }
 
-/* One call a burst, and only once there has been a group. */
-static __attribute__((noinline)) void pick_legs(const struct fib_tables *t,
-						const struct m5_pkt pkt[],
-						struct pkt_meta meta[], uint32_t n)
+/* One call a burst and family, and only once there has been a group. */
+static __attribute__((noinline)) void
+pick_legs(const struct fib_tables *t, const struct m5_pkt pkt[],
+	  const struct pkt_meta meta[], const uint8_t at[], uint32_t nh[], uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		const struct fib_nh *nh = &t->nh[meta[i].nh];
+	for (uint32_t k = 0; k < n; k++) {
+		const struct fib_nh *group = &t->nh[nh[k]];
+		const struct pkt_meta *m = &meta[at[k]];
 		uint32_t flow;
 
-		if (nh->kind != FIB_NH_GROUP)
+		if (group->kind != FIB_NH_GROUP)
 			continue;
-		flow = pkt_flow_hash(pkt[i].data + meta[i].l3, meta[i].bytes,
-				     meta[i].family, t->flow_seed);
-		meta[i].nh = fib_nh_leg(nh, flow);
-		__builtin_prefetch(&t->nh[meta[i].nh]);
+		flow = pkt_flow_hash(pkt[at[k]].data + m->l3, m->bytes, m->family,
+				     t->flow_seed);
+		nh[k] = fib_nh_leg(group, flow);
+		__builtin_prefetch(&t->nh[nh[k]]);
 	}
 }
 
-/* Only packets that go on forwarding are looked up, packed side by side. */
 ALWAYS_INLINE void route_all(const struct fib_tables *t, const struct m5_pkt pkt[],
-			     struct pkt_meta meta[], uint32_t n)
+			     const struct pkt_meta meta[], struct asking *a)
 {
-	uint8_t at4[FWD_BURST], at6[FWD_BURST];
-	uint32_t dst4[FWD_BURST], nh[FWD_BURST], n4 = 0, n6 = 0;
-	uint8_t dst6[FWD_BURST][16];
+	if (a->n4)
+		fib_lookup4(t, a->dst4, a->nh4, a->n4);
+	if (a->n6)
+		fib_lookup6(t, (const uint8_t(*)[16])a->dst6, a->nh6, a->n6);
+	for (uint32_t k = 0; k < a->n4; k++)
+		__builtin_prefetch(&t->nh[a->nh4[k]]);
+	for (uint32_t k = 0; k < a->n6; k++)
+		__builtin_prefetch(&t->nh[a->nh6[k]]);
+	if (unlikely(t->has_groups)) {
+		pick_legs(t, pkt, meta, a->at4, a->nh4, a->n4);
+		pick_legs(t, pkt, meta, a->at6, a->nh6, a->n6);
+	}
+}
 
-	for (uint32_t i = 0; i < n; i++) {
-		const uint8_t *ip = pkt[i].data + meta[i].l3;
-
-		if (unlikely(meta[i].verdict != PKT_FORWARD))
-			continue;
-		if (meta[i].family == 4) {
-			memcpy(&dst4[n4], ip + offsetof(struct ip4_hdr, dst), 4);
-			dst4[n4] = be32toh(dst4[n4]);
-			at4[n4++] = (uint8_t)i;
-		} else {
-			memcpy(dst6[n6], ip + offsetof(struct ip6_hdr, dst), 16);
-			at6[n6++] = (uint8_t)i;
-		}
-	}
-	if (n4) {
-		fib_lookup4(t, dst4, nh, n4);
-		for (uint32_t i = 0; i < n4; i++)
-			meta[at4[i]].nh = nh[i];
-	}
-	if (n6) {
-		fib_lookup6(t, (const uint8_t(*)[16])dst6, nh, n6);
-		for (uint32_t i = 0; i < n6; i++)
-			meta[at6[i]].nh = nh[i];
-	}
-	for (uint32_t i = 0; i < n; i++)
-		__builtin_prefetch(&t->nh[meta[i].nh]);
-	if (unlikely(t->has_groups))
-		pick_legs(t, pkt, meta, n);
+/* The way out is shut. */
+COLD static void decide_shut(const struct fwd_port *out, struct pkt_meta *m)
+{
+	pkt_drop(m, out->tx ? PKT_DROP_LINK_DOWN : PKT_DROP_PORT_DOWN);
 }
 
 /* A packet that cannot leave as it is stays as it came, for the kernel. */
+ALWAYS_INLINE bool may_leave(const struct fwd_worker *w, const struct fib_nh *nh,
+			     struct pkt_meta *m)
+{
+	if (unlikely(nh->kind != FIB_NH_FORWARD || m->bytes > nh->mtu)) {
+		decide_odd(nh, m);
+		return false;
+	}
+	if (unlikely(!w->way_out[nh->port])) {
+		decide_shut(&w->port[nh->port], m);
+		return false;
+	}
+	m->port = nh->port;
+	return true;
+}
+
 ALWAYS_INLINE void rewrite_all(const struct fwd_worker *w, const struct fib_tables *t,
-			       struct m5_pkt pkt[], struct pkt_meta meta[], uint32_t n)
+			       struct m5_pkt pkt[], struct pkt_meta meta[],
+			       const struct asking *a)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		const struct fib_nh *nh = &t->nh[meta[i].nh];
-		const struct fwd_port *out;
+	const struct fib_nh *table = t->nh;
+	uint32_t n4 = a->n4, n6 = a->n6;
 
-		if (unlikely(meta[i].verdict != PKT_FORWARD))
-			continue;
-		if (unlikely(nh->kind != FIB_NH_FORWARD || meta[i].bytes > nh->mtu)) {
-			decide_odd(nh, &meta[i]);
-			continue;
-		}
-		out = &w->port[nh->port];
-		if (unlikely(!out->tx || !out->up)) {
-			pkt_drop(&meta[i],
-				 out->tx ? PKT_DROP_LINK_DOWN : PKT_DROP_PORT_DOWN);
-			continue;
-		}
-		pkt[i].len = pkt_rewrite(pkt[i].data, &meta[i], nh->macs, &pkt[i].data);
+	for (uint32_t k = 0; k < n4; k++) {
+		const struct fib_nh *nh = &table[a->nh4[k]];
+		struct m5_pkt *p = &pkt[a->at4[k]];
+		struct pkt_meta *m = &meta[a->at4[k]];
+
+		if (likely(may_leave(w, nh, m)))
+			p->len = pkt_rewrite4(p->data, m, nh->macs, &p->data);
+	}
+	for (uint32_t k = 0; k < n6; k++) {
+		const struct fib_nh *nh = &table[a->nh6[k]];
+		struct m5_pkt *p = &pkt[a->at6[k]];
+		struct pkt_meta *m = &meta[a->at6[k]];
+
+		if (likely(may_leave(w, nh, m)))
+			p->len = pkt_rewrite6(p->data, m, nh->macs, &p->data);
 	}
 }
 
-ALWAYS_INLINE void send(struct fwd_worker *w, struct fwd_port_count *in, unsigned port,
-			const struct m5_pkt *pkt, const struct pkt_meta *m)
-{
-	struct fwd_port_count *out = &w->port_count[port];
-	unsigned six = m->family == 6;
-	uint16_t len = pkt->len;
+/* What a burst forwards, kept in registers: counters are written once a burst, and those of the
+ * way out once for each row of packets that leave by the same port. */
+struct tally {
+	uint64_t packets, bytes, packets6, bytes6;
+	uint64_t row_packets, row_bytes; /* where the row began */
+	unsigned port;			 /* of the row */
+};
 
-	if (unlikely(!m5_tx_queue(w->port[port].tx, pkt))) {
-		drop(in, pkt, PKT_DROP_TX_FULL);
-		return;
-	}
-	add(&in->forwarded[six], 1);
-	add(&in->forwarded_bytes[six], len);
-	add(&out->egress, 1);
-	add(&out->egress_bytes, len);
+ALWAYS_INLINE void end_row(struct fwd_worker *w, struct tally *y)
+{
+	struct fwd_port_count *out = &w->port_count[y->port];
+
+	add(&out->egress, y->packets - y->row_packets);
+	add(&out->egress_bytes, y->bytes - y->row_bytes);
+	y->row_packets = y->packets;
+	y->row_bytes = y->bytes;
 }
 
-ALWAYS_INLINE void emit_all(struct fwd_worker *w, unsigned port,
-			    const struct fib_tables *t, const struct m5_pkt pkt[],
-			    const struct pkt_meta meta[], uint32_t n)
+/* This packet leaves; called after its way out is the row's. @any6: the burst has IPv6, a
+ * constant. */
+ALWAYS_INLINE void count_sent(struct tally *y, const struct pkt_meta *m, uint32_t len,
+			      bool any6)
+{
+	uint64_t six = any6 && m->family == 6;
+
+	y->packets++;
+	y->bytes += len;
+	y->packets6 += six;
+	y->bytes6 += len & -six;
+}
+
+ALWAYS_INLINE void end_tally(struct fwd_worker *w, struct fwd_port_count *in,
+			     struct tally *y)
+{
+	end_row(w, y);
+	add(&in->forwarded[0], y->packets - y->packets6);
+	add(&in->forwarded_bytes[0], y->bytes - y->bytes6);
+	add(&in->forwarded[1], y->packets6);
+	add(&in->forwarded_bytes[1], y->bytes6);
+}
+
+static __attribute__((noinline)) void leave_otherwise(struct fwd_worker *w, unsigned port,
+						      const struct m5_pkt *pkt,
+						      const struct pkt_meta *m)
 {
 	struct fwd_port_count *c = &w->port_count[port];
 
+	if (m->verdict == PKT_PUNT)
+		punt(w, port, c, pkt, m->reason);
+	else
+		drop(c, pkt, m->reason);
+}
+
+ALWAYS_INLINE void emit_burst(struct fwd_worker *w, unsigned port,
+			      const struct m5_pkt pkt[], const struct pkt_meta meta[],
+			      uint32_t n, bool any6)
+{
+	struct fwd_port_count *in = &w->port_count[port];
+	struct tally y = { 0 };
+
 	for (uint32_t i = 0; i < n; i++) {
-		switch ((enum pkt_verdict)meta[i].verdict) {
-		case PKT_FORWARD:
-			send(w, c, t->nh[meta[i].nh].port, &pkt[i], &meta[i]);
-			break;
-		case PKT_PUNT:
-			punt(w, port, c, &pkt[i], meta[i].reason);
-			break;
-		case PKT_DROP:
-			drop(c, &pkt[i], meta[i].reason);
-			break;
+		const struct pkt_meta *m = &meta[i];
+
+		if (unlikely(m->verdict != PKT_FORWARD)) {
+			leave_otherwise(w, port, &pkt[i], m);
+			continue;
 		}
+		if (m->port != y.port) {
+			end_row(w, &y);
+			y.port = m->port;
+		}
+		if (unlikely(!m5_tx_queue(w->way_out[m->port], &pkt[i])))
+			drop(in, &pkt[i], PKT_DROP_TX_FULL);
+		else
+			count_sent(&y, m, pkt[i].len, any6);
 	}
+	end_tally(w, in, &y);
+}
+
+ALWAYS_INLINE void emit_all(struct fwd_worker *w, unsigned port,
+			    const struct m5_pkt pkt[], const struct pkt_meta meta[],
+			    const struct asking *a, uint32_t n)
+{
+	if (a->n6)
+		emit_burst(w, port, pkt, meta, n, true);
+	else
+		emit_burst(w, port, pkt, meta, n, false);
 	for (unsigned p = 0; p < w->n_ports; p++)
 		if (w->port[p].tx)
 			m5_tx_ring(w->port[p].tx); /* one doorbell a burst and ring */
-}
-
-ALWAYS_INLINE void count_received(struct fwd_port_count *c, const struct m5_pkt pkt[],
-				  uint32_t n)
-{
-	uint64_t bytes = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		bytes += pkt[i].len;
-	add(&c->received, n);
-	add(&c->received_bytes, bytes);
 }
 
 ALWAYS_INLINE uint32_t turn_port(struct fwd_worker *w, unsigned port,
@@ -230,15 +340,19 @@ ALWAYS_INLINE uint32_t turn_port(struct fwd_worker *w, unsigned port,
 {
 	struct m5_pkt pkt[FWD_BURST];
 	struct pkt_meta meta[FWD_BURST];
+	struct asking asking;
+	struct fwd_port_count *c = &w->port_count[port];
 	uint32_t n = m5_rx_burst(w->port[port].rx, pkt, FWD_BURST);
+	uint64_t bytes;
 
 	if (n == 0)
 		return 0;
-	count_received(&w->port_count[port], pkt, n);
-	parse_all(&w->port[port], pkt, meta, n);
-	route_all(t, pkt, meta, n);
-	rewrite_all(w, t, pkt, meta, n);
-	emit_all(w, port, t, pkt, meta, n);
+	bytes = parse_all(&w->port[port], pkt, meta, &asking, n);
+	add(&c->received, n);
+	add(&c->received_bytes, bytes);
+	route_all(t, pkt, meta, &asking);
+	rewrite_all(w, t, pkt, meta, &asking);
+	emit_all(w, port, pkt, meta, &asking, n);
 	return n;
 }
 

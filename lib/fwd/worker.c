@@ -57,6 +57,7 @@ void fwd_worker_free(struct fwd_worker *w)
 void fwd_worker_set_port(struct fwd_worker *w, unsigned port, const struct fwd_port *p)
 {
 	w->port[port] = *p;
+	w->way_out[port] = p->up ? p->tx : NULL;
 	w->n_ports = 0;
 	for (unsigned i = 0; i < FWD_PORTS_MAX; i++)
 		if (w->port[i].rx || w->port[i].tx)

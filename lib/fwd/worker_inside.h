@@ -7,6 +7,7 @@
 
 struct fwd_worker {
 	/* read by the worker, changed only while it is paused */
+	struct m5_tx *way_out[FWD_PORTS_MAX]; /* of a port that is up, else NULL */
 	struct fwd_port port[FWD_PORTS_MAX];
 	unsigned n_ports; /* highest port in use, plus one */
 	struct fwd_conf conf;

@@ -4,6 +4,9 @@
  * transit goes on to the route pass; what the kernel must answer is punted; what is
  * broken is dropped. The numbers in comments are rows of the checklist that the
  * namespace scenarios run against a Linux router.
+ *
+ *   pkt_plain4(), pkt_plain6()   nearly all traffic: one branch a frame (plain_hot.h)
+ *   pkt_parse_full()             everything: any frame gets its verdict here
  */
 #pragma once
 
@@ -14,6 +17,7 @@
 #include "eth.h"
 #include "ip4.h"
 #include "ip6.h"
+#include "plain_hot.h"
 #include "verdict.h"
 
 ALWAYS_INLINE void pkt_drop(struct pkt_meta *m, enum pkt_drop reason)
@@ -142,7 +146,7 @@ COLD static void pkt_parse_mac_odd(const struct eth_hdr *eth, const uint8_t our_
 }
 
 /**
- * pkt_parse() - verdict on one received frame
+ * pkt_parse_full() - verdict on one received frame
  * @data: from the Ethernet header on
  * @len:  bytes of the frame
  * @l3_ok: the card has checked the IPv4 header checksum
@@ -151,18 +155,16 @@ COLD static void pkt_parse_mac_odd(const struct eth_hdr *eth, const uint8_t our_
  * One VLAN tag with VLAN 0 is looked through (priority tag, 802.1Q 6.9.1; row 23); other tags
  * are the kernel's. Context: owning worker.
  */
-ALWAYS_INLINE void pkt_parse(const uint8_t *data, uint32_t len, _Bool l3_ok,
-			     const uint8_t our_mac[6], struct pkt_meta *m)
+static __attribute__((noinline)) void pkt_parse_full(const uint8_t *data, uint32_t len,
+						     _Bool l3_ok,
+						     const uint8_t our_mac[6],
+						     struct pkt_meta *m)
 {
 	const struct eth_hdr *eth = (const void *)data;
 	uint32_t l3 = sizeof(*eth), room;
 	uint16_t type;
 
-	m->family = 0;
-	m->vlan = 0;
-	m->bytes = 0;
-	m->nh = 0;
-	m->l3 = (uint8_t)l3;
+	*m = (struct pkt_meta){ .l3 = (uint8_t)l3 };
 	if (unlikely(len < sizeof(*eth) + sizeof(struct ip4_hdr))) {
 		pkt_drop(m, PKT_DROP_TRUNCATED); /* 12 */
 		return;
@@ -193,4 +195,14 @@ ALWAYS_INLINE void pkt_parse(const uint8_t *data, uint32_t len, _Bool l3_ok,
 		pkt_drop(m, PKT_DROP_TRUNCATED); /* 12, 14 */
 	else
 		pkt_punt(m, PKT_PUNT_NON_IP);
+}
+
+/* pkt_parse_full(), sooner for what is plain. */
+ALWAYS_INLINE void pkt_parse(const uint8_t *data, uint32_t len, _Bool l3_ok,
+			     const uint8_t our_mac[6], struct pkt_meta *m)
+{
+	be64_t own = pkt_mac(our_mac);
+
+	if (!pkt_plain4(data, len, l3_ok, own, m) && !pkt_plain6(data, len, own, m))
+		pkt_parse_full(data, len, l3_ok, our_mac, m);
 }

@@ -13,14 +13,15 @@
 #include "ip6.h"
 #include "verdict.h"
 
+/* The checksum is of ones' complement: a word that is 0x0100 less makes it 0x0100 more, carry
+ * round included, and 0xffff is written as 0 (RFC 1624 section 3). Sums are the same in either
+ * byte order (RFC 1071 section 2 B). */
 ALWAYS_INLINE void pkt_decrement_ip4(struct ip4_hdr *ip)
 {
-	be16_t was, is;
+	uint32_t sum = (uint32_t)ip->csum.raw + to_be16(0x0100).raw;
 
-	memcpy(&was, &ip->ttl, 2); /* TTL and protocol are one checksum word */
+	ip->csum.raw = (uint16_t)(sum + (sum >= 0xffff));
 	ip->ttl--;
-	memcpy(&is, &ip->ttl, 2);
-	ip->csum = csum_update(ip->csum, was, is);
 }
 
 /* Ethernet minimum: the frame's memory reaches at least ETH_MIN bytes. */
@@ -33,24 +34,31 @@ ALWAYS_INLINE uint16_t pkt_trim(uint8_t *data, uint32_t end)
 }
 
 /**
- * pkt_rewrite() - make the frame that leaves
+ * pkt_rewrite4(), pkt_rewrite6() - make the frame that leaves
  * @data: writable; a priority tag (m->l3 == 18) is taken out by moving the addresses
  * @macs: destination and source, 12 bytes, of the next hop
  * @start: where the outgoing frame begins
  *
  * Return: its length. Context: owning worker.
  */
-ALWAYS_INLINE uint16_t pkt_rewrite(uint8_t *data, const struct pkt_meta *m,
-				   const uint8_t macs[12], uint8_t **start)
+ALWAYS_INLINE uint16_t pkt_rewrite4(uint8_t *data, const struct pkt_meta *m,
+				    const uint8_t macs[12], uint8_t **start)
 {
 	uint8_t *ip = data + m->l3, *eth = ip - sizeof(struct eth_hdr);
 
 	memcpy(eth, macs, 12);
-	if (m->family == 4) {
-		pkt_decrement_ip4((struct ip4_hdr *)(void *)ip);
-	} else {
-		((struct ip6_hdr *)(void *)ip)->hop_limit--;
-	}
+	pkt_decrement_ip4((struct ip4_hdr *)(void *)ip);
+	*start = eth;
+	return pkt_trim(eth, (uint32_t)sizeof(struct eth_hdr) + m->bytes);
+}
+
+ALWAYS_INLINE uint16_t pkt_rewrite6(uint8_t *data, const struct pkt_meta *m,
+				    const uint8_t macs[12], uint8_t **start)
+{
+	uint8_t *ip = data + m->l3, *eth = ip - sizeof(struct eth_hdr);
+
+	memcpy(eth, macs, 12);
+	((struct ip6_hdr *)(void *)ip)->hop_limit--;
 	*start = eth;
 	return pkt_trim(eth, (uint32_t)sizeof(struct eth_hdr) + m->bytes);
 }

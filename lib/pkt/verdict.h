@@ -73,6 +73,6 @@ struct pkt_meta {
 	uint8_t family;	 /* 4 or 6; 0 = neither */
 	uint8_t l3;	 /* offset of the IP header: 14, or 18 with a VLAN tag */
 	uint16_t bytes;	 /* IP packet length, for the MTU check and for trimming */
-	uint16_t vlan;	 /* tag control information, 0 = untagged */
-	uint32_t nh;	 /* next hop index, filled by the route pass */
+	uint8_t port;	 /* egress port index, filled by the rewrite pass */
+	uint8_t reserved;
 };

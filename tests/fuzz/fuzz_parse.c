@@ -44,7 +44,8 @@ static void check_rewrite(const uint8_t *frame, size_t n, struct pkt_meta *m)
 	assert(copy);
 	assert(m->bytes >= (m->family == 4 ? 20 : 40) && m->bytes <= n - m->l3);
 	memcpy(copy, frame, n);
-	len = pkt_rewrite(copy, m, macs, &start);
+	len = m->family == 4 ? pkt_rewrite4(copy, m, macs, &start)
+			     : pkt_rewrite6(copy, m, macs, &start);
 	assert(start >= copy && start + len <= copy + room);
 	assert(len == (14 + m->bytes < 60 ? 60 : 14 + m->bytes));
 	assert(!memcmp(start, macs, sizeof(macs)));
@@ -59,7 +60,7 @@ static void check_rewrite(const uint8_t *frame, size_t n, struct pkt_meta *m)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct pkt_meta m;
+	struct pkt_meta m, full;
 	uint8_t *frame;
 	size_t n;
 
@@ -73,6 +74,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(frame, our_mac, sizeof(our_mac));
 	pkt_parse(frame, (uint32_t)n, data[0] & 1, our_mac, &m);
 	check_reason(&m);
+	pkt_parse_full(frame, (uint32_t)n, data[0] & 1, our_mac, &full);
+	assert(!memcmp(&m, &full, sizeof(m)));
 	if (m.verdict == PKT_FORWARD) {
 		pkt_flow_hash(frame + m.l3, m.bytes, m.family, 0);
 		check_rewrite(frame, n, &m);

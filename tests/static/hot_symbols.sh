@@ -8,6 +8,8 @@ bad=0
 
 allowed='
 fwd_idle             nothing came
+pkt_odd_octet4       tables
+pkt_odd_octet6
 csum_add             IPv4 header with options, or one that the card did not check
 memcpy               frames that are punted; what the compiler makes of a struct
 memset               padding of a frame that was cut; what the compiler makes of a struct

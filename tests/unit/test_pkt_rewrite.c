@@ -32,7 +32,7 @@ static void ip4_loses_one_ttl_and_keeps_the_rest(void **state)
 
 		fill_ip4(frame, ttl);
 		memcpy(was, frame, sizeof(was));
-		assert_int_equal(pkt_rewrite(frame, &m, macs, &start), 114);
+		assert_int_equal(pkt_rewrite4(frame, &m, macs, &start), 114);
 		assert_ptr_equal(start, frame);
 		assert_memory_equal(frame, macs, 12);
 		assert_int_equal(frame[22], ttl - 1);
@@ -75,7 +75,7 @@ static void ip6_loses_one_hop_and_keeps_the_rest(void **state)
 	test_fill(frame, sizeof(frame));
 	frame[21] = 64;
 	memcpy(was, frame, sizeof(was));
-	assert_int_equal(pkt_rewrite(frame, &m, macs, &start), 74);
+	assert_int_equal(pkt_rewrite6(frame, &m, macs, &start), 74);
 	assert_int_equal(frame[21], 63);
 	was[21] = 63;
 	memcpy(was, macs, 12);
@@ -89,7 +89,7 @@ static void short_packets_leave_with_fresh_padding(void **state)
 
 	(void)state;
 	fill_ip4(frame, 9);
-	assert_int_equal(pkt_rewrite(frame, &m, macs, &start), 60);
+	assert_int_equal(pkt_rewrite4(frame, &m, macs, &start), 60);
 	for (int i = 44; i < 60; i++)
 		assert_int_equal(frame[i], 0);
 }
@@ -103,7 +103,7 @@ static void a_priority_tag_is_taken_out(void **state)
 	test_fill(frame, sizeof(frame));
 	frame[16] = 0x86;
 	frame[17] = 0xdd;
-	assert_int_equal(pkt_rewrite(frame, &m, macs, &start), 74);
+	assert_int_equal(pkt_rewrite6(frame, &m, macs, &start), 74);
 	assert_ptr_equal(start, frame + 4);
 	assert_memory_equal(start, macs, 12);
 	assert_int_equal(start[12] << 8 | start[13], 0x86dd);

@@ -105,6 +105,7 @@ struct circuit *circuit_new(struct fib_tables *const *live, unsigned family,
 	c->memory = map_huge(c->bytes);
 	c->worker.n_ports = 1;
 	c->worker.port[0] = (struct fwd_port){ .tx = (void *)&c->rx, .up = true };
+	c->worker.way_out[0] = c->worker.port[0].tx;
 	memcpy(c->worker.port[0].mac, our_mac, sizeof(our_mac));
 	fill(c);
 	return c;
@@ -135,41 +136,48 @@ ALWAYS_INLINE void receive(struct circuit *c, struct m5_pkt pkt[], bool l3_ok)
 }
 
 /* emit_all() with this ring for a send queue; what does not go out is missed at the end. */
-ALWAYS_INLINE void transmit(struct circuit *c, const struct fib_tables *t,
-			    const struct m5_pkt pkt[], const struct pkt_meta meta[])
+ALWAYS_INLINE void transmit(struct circuit *c, const struct m5_pkt pkt[],
+			    const struct pkt_meta meta[], bool any6)
 {
-	struct fwd_port_count *in = &c->worker.port_count[0];
+	struct tally y = { 0 };
 
 	for (uint32_t i = 0; i < FWD_BURST; i++) {
 		struct descriptor *d = &c->ring[c->tail & c->mask];
-		struct fwd_port_count *out;
-		unsigned six = meta[i].family == 6;
+		const struct pkt_meta *m = &meta[i];
 
-		if (unlikely(meta[i].verdict != PKT_FORWARD))
+		if (unlikely(m->verdict != PKT_FORWARD))
 			continue;
-		out = &c->worker.port_count[t->nh[meta[i].nh].port];
+		if (m->port != y.port) {
+			end_row(&c->worker, &y);
+			y.port = m->port;
+		}
 		d->data = pkt[i].data;
 		d->wqe = pkt[i].wqe;
 		d->len = pkt[i].len;
 		c->tail++;
-		add(&in->forwarded[six], 1);
-		add(&in->forwarded_bytes[six], pkt[i].len);
-		add(&out->egress, 1);
-		add(&out->egress_bytes, pkt[i].len);
+		count_sent(&y, m, pkt[i].len, any6);
 	}
+	end_tally(&c->worker, &c->worker.port_count[0], &y);
 }
 
 ALWAYS_INLINE void burst(struct circuit *c, const struct fib_tables *t, bool l3_ok)
 {
 	struct m5_pkt pkt[FWD_BURST];
 	struct pkt_meta meta[FWD_BURST];
+	struct fwd_port_count *in = &c->worker.port_count[0];
+	struct asking asking;
+	uint64_t bytes;
 
 	receive(c, pkt, l3_ok);
-	count_received(&c->worker.port_count[0], pkt, FWD_BURST);
-	parse_all(&c->worker.port[0], pkt, meta, FWD_BURST);
-	route_all(t, pkt, meta, FWD_BURST);
-	rewrite_all(&c->worker, t, pkt, meta, FWD_BURST);
-	transmit(c, t, pkt, meta);
+	bytes = parse_all(&c->worker.port[0], pkt, meta, &asking, FWD_BURST);
+	add(&in->received, FWD_BURST);
+	add(&in->received_bytes, bytes);
+	route_all(t, pkt, meta, &asking);
+	rewrite_all(&c->worker, t, pkt, meta, &asking);
+	if (asking.n6)
+		transmit(c, pkt, meta, true);
+	else
+		transmit(c, pkt, meta, false);
 }
 
 void circuit_turn(struct circuit *c, bool l3_ok)
