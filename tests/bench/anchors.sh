@@ -7,7 +7,9 @@
 # receive ring (1024 frames of 64 bytes, one queue, lines in the program's cache), seen by
 # the device; see tests/model/wire/drain.h. The figures to repeat were taken on one kind of
 # machine, so a run counts only between two calibrations that show this machine to be of its
-# speed and undisturbed; four tries, then "too noisy" instead of a number. After six
+# speed and undisturbed; four tries, then "too noisy" instead of a number. The two full tables
+# are larger than that machine's share of the third level: where a load over 64 MiB does not
+# take the 190 ns that it took there, their figures are shown as another machine's. After six
 # minutes no run is begun.
 . "$top/tests/model/judges/lib/model.sh"
 . "$top/tests/bench/lib/drain.sh"
@@ -49,9 +51,9 @@ for ((run = 0; run < runs; run++)); do
 	anchor macswap 11.7 "$v4,check=macswap" dpdk-testpmd testpmd macswap "$inline"
 	anchor lpm16 14.3 "$v4,$routed,dst=$tables/16v4.dst" \
 		l3fwd l3fwd lpm 16v4 16v6 "$inline"
-	anchor fib_full 31.7 "$v4,$routed,dst=$tables/full4.dst" \
+	anchor fib_full 31.7@190 "$v4,$routed,dst=$tables/full4.dst" \
 		l3fwd l3fwd fib full4 16v6 "$inline"
-	anchor fib6_full 40.0 "$v6,$routed,hop=0,dst=$tables/full6.dst" \
+	anchor fib6_full 40.0@190 "$v6,$routed,hop=0,dst=$tables/full6.dst" \
 		l3fwd l3fwd fib 16v4 full6 "$inline"
 done
 drain_table 25 "$runs"

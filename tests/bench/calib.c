@@ -1,10 +1,11 @@
-/* bench/calib.c - is this machine quiet enough to measure on?
+/* bench/calib.c - is this machine quiet enough to measure on, and what machine is it?
  *
- *   calib CORE   ->   clock_ghz 3.45 l2_ns 4.1 l3_ns 18.0 tick_us 41 ...
+ *   calib CORE   ->   clock_ghz 3.45 l2_ns 4.1 l3_ns 18.0 mem_ns 190.0
  *
  * Three figures that a noisy neighbour moves first: the core's clock (a chain of
  * dependent additions), and the latency of dependent loads over 512 KiB (second
- * level) and 4 MiB (third level). Runs under SCHED_FIFO, so that only the host
+ * level) and 4 MiB (third level). The fourth, over 64 MiB, tells whether large tables
+ * are in memory or in a very large third level. Runs under SCHED_FIFO, so that only the host
  * can disturb it. Best of several, since disturbance only ever adds.
  */
 
@@ -116,7 +117,8 @@ int main(int argc, char **argv)
 	if (sched_setscheduler(0, SCHED_FIFO, &fifo))
 		fprintf(stderr,
 			"calib: no SCHED_FIFO: figures include our own machine's other work\n");
-	printf("clock_ghz %.2f l2_ns %.1f l3_ns %.1f\n", clock_ghz(), chase_ns(512 << 10),
+	printf("clock_ghz %.2f l2_ns %.1f l3_ns %.1f ", clock_ghz(), chase_ns(512 << 10),
 	       chase_ns(4 << 20));
+	printf("mem_ns %.1f\n", chase_ns(64 << 20));
 	return 0;
 }

@@ -6,10 +6,14 @@
 #   make_tables DIR                    routing tables and destinations (tables.py)
 #   build_l3fwd_big DIR                l3fwd with table limits raised, nothing else
 #   drain_figure NAME REFERENCE OPTIONS COMM COMMAND...
-#                                      one accepted run of COMMAND, whose busy process is COMM
+#                                      one accepted run of COMMAND, whose busy process is COMM.
+#                                      REFERENCE is ns, or ns@MEMORY when its tables were in
+#                                      memory MEMORY ns away
 #   drain_table PERCENT RUNS           all figures: median, range, against REFERENCE +- PERCENT;
-#                                      "too noisy" with less than half of RUNS accepted. Last
-#                                      line ok, short or too noisy; status 0 only when ok
+#                                      "too noisy" with less than half of RUNS accepted,
+#                                      "other machine" when the memory is not as far away, by
+#                                      PERCENT. Last line ok, short, too noisy or other machine;
+#                                      status 0 only when ok
 # shellcheck disable=SC2154 # top, BUILD_DIR, MODEL_BIN by tests/bench/run; cx_* by model.sh
 drain_core=0
 program_core=1
@@ -196,7 +200,8 @@ drain_figure()
 			return
 		fi
 		if [ $calm = 1 ]; then
-			printf '%s %s %s\n' "$name" "$reference" "$figure" >>"$results"
+			printf '%s %s %s %s\n' "$name" "$reference" "$figure" \
+				"$(awk '{ print $8 }' <<<"$before")" >>"$results"
 			printf 'run: %-10s %s ns (%s others %d%%)\n' \
 				"$name" "$figure" "$before" "$others"
 			return
@@ -211,10 +216,14 @@ drain_figure()
 drain_table()
 {
 	awk -v percent="$1" -v wanted="$2" -v rejected="$(wc -l <"$rejected")" '
-		!($1 in seen) { order[++n] = $1; seen[$1] = 1; reference[$1] = $2 }
+		!($1 in seen) {
+			split($2, is, "@")
+			order[++n] = $1; seen[$1] = 1; reference[$1] = is[1]; memory[$1] = is[2]
+		}
 		$3 == "NOISY" { noisy[$1]++; next }
 		$3 == "UNCLEAN" { unclean[$1]++; next }
-		{ figures[$1] = figures[$1] " " $3; runs[$1]++ }
+		{ figures[$1] = figures[$1] " " $3; runs[$1]++; mem[$1] = mem[$1] " " $4 }
+		function within(ratio) { return ratio <= 1 + percent / 100 && ratio >= 1 - percent / 100 }
 		function sorted(text, v,   m, i, j, t) {
 			m = split(text, v, " ")
 			for (i = 1; i <= m; i++) for (j = i + 1; j <= m; j++)
@@ -241,14 +250,20 @@ drain_table()
 				}
 				median = v[int((m + 1) / 2)]
 				ratio = median / ref
-				ok = ratio <= 1 + percent / 100 && ratio >= 1 - percent / 100
-				if (!ok) bad = 1
+				verdict = within(ratio) ? "ok" : "short"
+				sorted(mem[name], far)
+				far_is = far[int((m + 1) / 2)]
+				if (memory[name] && !within(far_is / memory[name]))
+					verdict = "other machine: memory is " far_is " ns away, not " \
+						memory[name]
+				if (verdict ~ /^other/) other = 1
+				if (verdict == "short") bad = 1
 				printf "%-12s %8.2f %10.2f %6.2f (%.2f-%.2f) %9s%% %s\n",
 					name, median, ref, ratio, v[1] / ref, v[m] / ref,
-					"+-" percent, ok ? "ok" : "short"
+					"+-" percent, verdict
 			}
 			printf "%d tries rejected\n", rejected
-			print bad ? "short" : noise ? "too noisy" : "ok"
-			exit bad || noise
+			print bad ? "short" : noise ? "too noisy" : other ? "other machine" : "ok"
+			exit bad || noise || other
 		}' "$results"
 }

@@ -192,8 +192,10 @@ static void judge(struct drain *d, const uint8_t *data, uint32_t len)
 	case FRAMES_GOOD:
 		break;
 	}
-	if (n < d->probes)
+	if (n < d->probes) {
+		d->probe_back = true;
 		return;
+	}
 	n -= d->round_base;
 	if (n >= d->conf.n || d->seen[n]) {
 		d->duplicate++;
@@ -256,14 +258,15 @@ static void begin_rounds(struct drain *d)
 	d->state = DRAIN_PROBE;
 }
 
-/* The first may come before the program's rules: another one every tenth of a second. */
+/* The first may come before the program's rules, or while testpmd empties its queues before it
+ * forwards: another one every tenth of a second. */
 static void await_probe(struct drain *d)
 {
 	double waited_ns = (double)(drain_tsc() - d->wait_tsc) / drain_tsc_per_ns();
 
 	if (!drain_probe_taken(d)) {
 		if (waited_ns > 30e9)
-			fail(d, "the program takes no frame within 30 s");
+			fail(d, "no frame goes through the program within 30 s");
 		else if (waited_ns > 1e8 * d->next)
 			drain_probe(d);
 		return;

@@ -84,6 +84,7 @@ struct drain {
 	uint64_t settle_tsc, wait_tsc;
 	uint32_t probe_sum; /* of what a probe moves, before the first */
 	uint32_t probes;    /* sent by this port: frames 0 .. probes - 1 */
+	bool probe_back;    /* one of them has come back */
 	double expect_tsc;  /* expected length of a round */
 	double recent[64];  /* ns per packet of late rounds */
 	uint32_t n_recent;
@@ -105,7 +106,7 @@ extern struct drain *drain_port[MODEL_PORTS]; /* by port index, NULL = other wir
 bool drain_queues_ready(const struct drain *lead);
 /* One frame goes in on each port ... */
 void drain_probe(struct drain *lead);
-/* ... and when it is taken, the program is at work. */
+/* ... and when it is taken, or has come back if it should, the program is at work. */
 bool drain_probe_taken(const struct drain *lead);
 bool drain_settled(struct drain *lead); /* starts its own clock; true once at rest */
 void drain_run_round(struct drain *lead);

@@ -124,7 +124,13 @@ void drain_probe(struct drain *lead)
 
 bool drain_probe_taken(const struct drain *lead)
 {
-	return lead->conf.mode == DRAIN_TX || taken() != lead->probe_sum;
+	if (lead->conf.mode == DRAIN_RX)
+		return taken() != lead->probe_sum;
+	for (unsigned p = 0; p < MODEL_PORTS; p++)
+		if (lead->conf.mode == DRAIN_FWD && drain_port[p] &&
+		    !drain_port[p]->probe_back)
+			return false;
+	return true;
 }
 
 /* ---- place ---- */
