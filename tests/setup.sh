@@ -11,7 +11,7 @@ packages='gcc libc6-dev cmake ninja-build pkg-config libcmocka-dev libpcap-dev l
 	ibverbs-providers rdma-core
 	bash iproute2 iputils-ping procps util-linux mount coreutils python3-minimal'
 # compile and check in other ways
-checks='clang clang-format clang-tidy cppcheck shellcheck git valgrind'
+checks='clang clang-format clang-tidy cppcheck shellcheck git valgrind libc6-dev-arm64-cross'
 # the programs of others that judge the model, and l3fwd's source with what it needs
 judges='ibverbs-utils perftest dpdk libdpdk-dev dpdk-doc make'
 # what the test scripts call
