@@ -223,7 +223,9 @@ drain_table()
 		$3 == "NOISY" { noisy[$1]++; next }
 		$3 == "UNCLEAN" { unclean[$1]++; next }
 		{ figures[$1] = figures[$1] " " $3; runs[$1]++; mem[$1] = mem[$1] " " $4 }
-		function within(ratio) { return ratio <= 1 + percent / 100 && ratio >= 1 - percent / 100 }
+		function within(ratio) {
+			return ratio <= 1 + percent / 100 && ratio >= 1 - percent / 100
+		}
 		function sorted(text, v,   m, i, j, t) {
 			m = split(text, v, " ")
 			for (i = 1; i <= m; i++) for (j = i + 1; j <= m; j++)
@@ -254,8 +256,8 @@ drain_table()
 				sorted(mem[name], far)
 				far_is = far[int((m + 1) / 2)]
 				if (memory[name] && !within(far_is / memory[name]))
-					verdict = "other machine: memory is " far_is " ns away, not " \
-						memory[name]
+					verdict = "other machine: memory is " far_is \
+						" ns away, not " memory[name]
 				if (verdict ~ /^other/) other = 1
 				if (verdict == "short") bad = 1
 				printf "%-12s %8.2f %10.2f %6.2f (%.2f-%.2f) %9s%% %s\n",
