@@ -123,12 +123,16 @@ ALWAYS_INLINE uint64_t parse_all(const struct fwd_port *in, const struct m5_pkt 
 		uint32_t len = pkt[i].len;
 
 		bytes += len;
-		if (likely(pkt_plain4(data, len, l3_ok, own, &meta[i])))
+		switch (pkt_plain(data, len, l3_ok, own, &meta[i])) {
+		case 4:
 			n4 += ask4(a, n4, i, data + sizeof(struct eth_hdr));
-		else if (likely(pkt_plain6(data, len, own, &meta[i])))
+			break;
+		case 6:
 			n6 += ask6(a, n6, i, data + sizeof(struct eth_hdr));
-		else
+			break;
+		default:
 			rest[n_rest++] = (uint8_t)i;
+		}
 	}
 	a->n4 = n4;
 	a->n6 = n6;

@@ -1,4 +1,4 @@
-/* pkt/csum.h - Internet checksum; source: RFC 1071, incremental update RFC 1624 */
+/* pkt/csum.h - Internet checksum; source: RFC 1071 */
 #pragma once
 
 #include <stddef.h>
@@ -38,16 +38,4 @@ static inline _Bool csum_ip4_ok(const void *hdr)
 	memcpy(&c, (const uint8_t *)hdr + 16, 4);
 	sum = (a >> 32) + (a & UINT32_MAX) + (b >> 32) + (b & UINT32_MAX) + c;
 	return csum_fold(sum) == 0xffff;
-}
-
-/* RFC 1624 equation 3: a 16-bit word changes from @was to @is. Never turns +0 into -0. */
-static inline be16_t csum_update(be16_t csum, be16_t was, be16_t is)
-{
-	uint32_t sum = (uint16_t)~csum.raw;
-
-	sum += (uint16_t)~was.raw;
-	sum += is.raw;
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return (be16_t){ (uint16_t)~sum };
 }

@@ -5,8 +5,8 @@
  * broken is dropped. The numbers in comments are rows of the checklist that the
  * namespace scenarios run against a Linux router.
  *
- *   pkt_plain4(), pkt_plain6()   nearly all traffic: one branch a frame (plain_hot.h)
- *   pkt_parse_full()             everything: any frame gets its verdict here
+ *   pkt_plain()        nearly all traffic: one branch a frame (plain_hot.h)
+ *   pkt_parse_full()   everything: any frame gets its verdict here
  */
 #pragma once
 
@@ -195,14 +195,4 @@ static __attribute__((noinline)) void pkt_parse_full(const uint8_t *data, uint32
 		pkt_drop(m, PKT_DROP_TRUNCATED); /* 12, 14 */
 	else
 		pkt_punt(m, PKT_PUNT_NON_IP);
-}
-
-/* pkt_parse_full(), sooner for what is plain. */
-ALWAYS_INLINE void pkt_parse(const uint8_t *data, uint32_t len, _Bool l3_ok,
-			     const uint8_t our_mac[6], struct pkt_meta *m)
-{
-	be64_t own = pkt_mac(our_mac);
-
-	if (!pkt_plain4(data, len, l3_ok, own, m) && !pkt_plain6(data, len, own, m))
-		pkt_parse_full(data, len, l3_ok, our_mac, m);
 }

@@ -1,6 +1,6 @@
 /* pkt/plain_hot.h - the frames that nearly all traffic is, told by one branch
  *
- * HOT. True: pkt_parse_full() would forward the frame, with the same pkt_meta. False: it has
+ * HOT. Plain: pkt_parse_full() would forward the frame, with the same pkt_meta. Else: it has
  * to look; also frames that it forwards in the end, if they are rare (a tag, 240/4).
  */
 #pragma once
@@ -103,4 +103,13 @@ ALWAYS_INLINE bool pkt_plain6(const uint8_t *data, uint32_t len, be64_t own,
 		return false;
 	pkt_clean(m, 6, payload + (uint32_t)sizeof(*ip));
 	return true;
+}
+
+/* Return: 4 or 6 if the frame is plain, else 0, and nothing was written. */
+ALWAYS_INLINE unsigned pkt_plain(const uint8_t *data, uint32_t len, bool l3_ok,
+				 be64_t own, struct pkt_meta *m)
+{
+	if (likely(pkt_plain4(data, len, l3_ok, own, m)))
+		return 4;
+	return pkt_plain6(data, len, own, m) ? 6 : 0;
 }

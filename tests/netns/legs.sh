@@ -5,22 +5,6 @@
 # From a, by eth0 back to a (one in four) or by eth1 to b (three in four).
 . "$(dirname "$0")/lib.sh"
 
-# 400 flows of 2 packets each, from as many source ports, a little apart.
-flows() # FAMILY ADDRESS
-{
-	in_a python3 - "$1" "$2" <<'PY'
-import socket, sys, time
-family = socket.AF_INET6 if sys.argv[1] == '6' else socket.AF_INET
-for port in range(20000, 20400):
-    s = socket.socket(family, socket.SOCK_DGRAM)
-    s.bind(('', port))
-    for _ in range(2):
-        s.sendto(b'x' * 30, (sys.argv[2], 9))
-    s.close()
-    time.sleep(0.0005)
-PY
-}
-
 received() { [ "$(port_count eth0 received)" -ge "$1" ]; }
 
 # What leaves by eth0 and by eth1 while all that COMMAND sends comes in.
@@ -53,21 +37,22 @@ in_a ping -q -c 1 -W 0.1 2001:db8:99::1 >/dev/null
 for family in 4 6; do
 	to=192.0.2.1
 	[ $family = 4 ] || to=2001:db8:99::1
-	first=$(spread 800 flows $family $to)
+	first=$(spread 800 udp_flows $family $to 400 2)
 	read -r by0 by1 <<<"$first"
 	equal "IPv$family: every packet leaves once" $((by0 + by1)) 800
 	equal "IPv$family: both packets of a flow by one leg" $((by0 % 2 + by1 % 2)) 0
 	at_least "IPv$family: the share of one in four" "$by0" 110
 	at_least "IPv$family: the share of three in four" "$by1" 510
-	equal "IPv$family: each flow goes where it went" "$(spread 800 flows $family $to)" "$first"
+	equal "IPv$family: each flow goes where it went" \
+		"$(spread 800 udp_flows $family $to 400 2)" "$first"
 done
-first=$(spread 800 flows 4 192.0.2.1)
+first=$(spread 800 udp_flows 4 192.0.2.1 400 2)
 ip -n b link set b0 down
 wait_for 20 'the leg is down' leg_down
-equal 'all flows go by the other' "$(spread 800 flows 4 192.0.2.1)" '800 0'
+equal 'all flows go by the other' "$(spread 800 udp_flows 4 192.0.2.1 400 2)" '800 0'
 ip -n b link set b0 up
 wait_for 20 'the leg is up' leg_up
-equal 'and go where they went before' "$(spread 800 flows 4 192.0.2.1)" "$first"
+equal 'and go where they went before' "$(spread 800 udp_flows 4 192.0.2.1 400 2)" "$first"
 
 fwdctl route del 192.0.2.0/24
 fwdctl route del 2001:db8:99::/48

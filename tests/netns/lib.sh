@@ -18,6 +18,8 @@
 #   conserved                 checks received = forwarded + punted + dropped on every port at
 #                             rest, and both ends of that with the device's own counts
 #   answers NS COUNT ADDRESS [OPTIONS]      pings until so many came back, however late
+#   udp_flows FAMILY ADDRESS FLOWS EACH     from a: so many packets each from so many source
+#                                           ports, a little apart
 #   stream_start NAME FROM TO ADDRESS PPS   numbered UDP packets from host to host;
 #   stream_stop NAME WHAT [MIN MAX]         checks how many were lost (0; -1: all but one), and
 #                                           that none was doubled; sets stream_lost
@@ -220,6 +222,22 @@ answers()
 
 	shift 3
 	ip netns exec "$ns" ping -q -c "$count" -i 0.01 -w 30 "$@" "$to"
+}
+
+udp_flows() # FAMILY ADDRESS FLOWS EACH
+{
+	in_a python3 - "$@" <<'PY'
+import socket, sys, time
+family = socket.AF_INET6 if sys.argv[1] == '6' else socket.AF_INET
+flows, each = int(sys.argv[3]), int(sys.argv[4])
+for port in range(20000, 20000 + flows):
+    s = socket.socket(family, socket.SOCK_DGRAM)
+    s.bind(('', port))
+    for _ in range(each):
+        s.sendto(b'x' * 30, (sys.argv[2], 9))
+    s.close()
+    time.sleep(0.00025 * each)
+PY
 }
 
 stream_start()

@@ -5,27 +5,11 @@
 
 worker_count() { fwdctl worker show | awk -v w="$1" '$2 == w { print $6 }'; }
 
-# 200 flows of 10 packets each, from as many source ports, a little apart; each ring holds them
-# all, should its worker be kept from its CPU.
-flows() # FAMILY ADDRESS
-{
-	in_a python3 - "$1" "$2" <<'PY'
-import socket, sys, time
-family = socket.AF_INET6 if sys.argv[1] == '6' else socket.AF_INET
-for port in range(20000, 20200):
-    s = socket.socket(family, socket.SOCK_DGRAM)
-    s.bind(('', port))
-    for _ in range(10):
-        s.sendto(b'x' * 30, (sys.argv[2], 9))
-    s.close()
-    time.sleep(0.001)
-PY
-}
-
 received() { [ "$(port_count eth0 received)" -ge "$1" ]; }
 
 hosts_up
 config 'workers = 2'
+# Each ring holds all packets, should its worker be kept from its CPU.
 sed -i '/^\[port/a rx_packets = 4096\ntx_packets = 4096' "$conf"
 router_start
 routes_add
@@ -36,7 +20,7 @@ for family in 4 6; do
 	[ $family = 4 ] || to=2001:db8:2::2
 	settled_count eth0 received >/dev/null
 	w0=$(worker_count 0) w1=$(worker_count 1) before=$(settled_count eth0 received)
-	flows $family $to
+	udp_flows $family $to 200 10
 	wait_for 20 'all are received' received $((before + 2000))
 	w0=$(($(worker_count 0) - w0)) w1=$(($(worker_count 1) - w1))
 	at_least "IPv$family: worker 0's share of 2000" $w0 600

@@ -66,6 +66,24 @@ static void checksum_feff_becomes_plus_zero(void **state)
 	assert_true(csum_ip4_ok(ip));
 }
 
+/* RFC 1624 equation 3 for every checksum that a header can have, and for the two forms of zero. */
+static void every_checksum_is_updated_as_rfc1624_says(void **state)
+{
+	(void)state;
+	for (uint32_t c = 0; c <= 0xffff; c++) {
+		uint8_t ip[20] = {
+			0x45, 0, 0, 0, 0, 0, 0, 0, 64, 17, (uint8_t)(c >> 8), (uint8_t)c
+		};
+		uint32_t sum = (~c & 0xffff) + (~UINT32_C(0x4011) & 0xffff) + 0x3f11;
+
+		sum = (sum & 0xffff) + (sum >> 16);
+		sum = (sum & 0xffff) + (sum >> 16);
+		pkt_decrement_ip4((void *)ip);
+		assert_int_equal(ip[10] << 8 | ip[11], ~sum & 0xffff);
+		assert_int_equal(ip[8], 63);
+	}
+}
+
 static void ip6_loses_one_hop_and_keeps_the_rest(void **state)
 {
 	uint8_t frame[128], was[128], *start;
@@ -112,6 +130,7 @@ static void a_priority_tag_is_taken_out(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(ip4_loses_one_ttl_and_keeps_the_rest),
 	cmocka_unit_test(checksum_feff_becomes_plus_zero),
+	cmocka_unit_test(every_checksum_is_updated_as_rfc1624_says),
 	cmocka_unit_test(ip6_loses_one_hop_and_keeps_the_rest),
 	cmocka_unit_test(short_packets_leave_with_fresh_padding),
 	cmocka_unit_test(a_priority_tag_is_taken_out),

@@ -35,9 +35,10 @@ struct log_ring {
 	/* A program that errs in a loop errs in the same words. */
 	char last[LINE_MAX_BYTES];
 	uint64_t repeats;
-	uint64_t spent; /* lines written, less those that time made good */
-	uint64_t withheld;
-	long paid_us; /* till when time has made good */
+	uint64_t spent;	   /* lines written, less those that time made good */
+	uint64_t withheld; /* lines that were not written since the last that was */
+	uint64_t tell;	   /* of them, what the next line to stderr says */
+	long paid_us;	   /* till when time has made good */
 };
 
 static long now_us(const struct log_ring *l)
@@ -76,16 +77,11 @@ static bool spend(struct log_ring *l, long us)
 	return true;
 }
 
-static void put_withheld(struct log_ring *l, long us)
+/* Not by a line of the ring, which goes round. */
+static void tell_withheld(struct log_ring *l)
 {
-	char text[80];
-
-	if (!l->withheld)
-		return;
-	snprintf(text, sizeof(text), "(%llu lines not written: over %d a second)",
-		 (unsigned long long)l->withheld, LOG_LINES_A_S);
+	l->tell += l->withheld;
 	l->withheld = 0;
-	store(l, us, text, false);
 }
 
 static void put(struct log_ring *l, const char *text, enum kind kind)
@@ -94,7 +90,7 @@ static void put(struct log_ring *l, const char *text, enum kind kind)
 	bool write = kind == TRACE || (kind == LINE && spend(l, us));
 
 	if (write && kind == LINE)
-		put_withheld(l, us);
+		tell_withheld(l);
 	store(l, us, text, !write);
 }
 
@@ -167,6 +163,13 @@ static void take(struct log_ring *l, char text[LINE_MAX_BYTES + 64])
 	const char *line;
 
 	text[0] = 0;
+	if (l->tell) {
+		snprintf(text, LINE_MAX_BYTES,
+			 "(%llu lines not written: over %d a second)\n",
+			 (unsigned long long)l->tell, LOG_LINES_A_S);
+		l->tell = 0;
+		return;
+	}
 	if (l->written < oldest) {
 		snprintf(text, LINE_MAX_BYTES,
 			 "(%llu lines not written: stderr is slow)\n",
@@ -186,8 +189,8 @@ static void *writer(void *arg)
 	struct log_ring *l = arg;
 
 	pthread_mutex_lock(&l->lock);
-	while (!l->stop || l->written < l->next) {
-		if (l->written == l->next) {
+	while (!l->stop || l->written < l->next || l->tell) {
+		if (l->written == l->next && !l->tell) {
 			pthread_cond_wait(&l->more, &l->lock);
 			continue;
 		}
@@ -227,7 +230,7 @@ void log_stop(struct model *m)
 		return;
 	pthread_mutex_lock(&l->lock);
 	put_repeats(l);
-	put_withheld(l, now_us(l));
+	tell_withheld(l);
 	l->stop = true;
 	pthread_cond_signal(&l->more);
 	pthread_mutex_unlock(&l->lock);

@@ -8,7 +8,7 @@
 . "$(dirname "$0")/lib/model.sh"
 . "$(dirname "$0")/lib/testpmd.sh"
 
-[ "$(nproc)" -ge 2 ] || skip 'one core for the generator and one for the program'
+[ "$(nproc)" -ge 2 ] || die 'two cores are needed: generator and program'
 rounds=20
 
 over()

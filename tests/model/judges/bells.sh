@@ -1,11 +1,10 @@
 #!/bin/bash
-# test/bells.sh - doorbells counted by the processor: testpmd rings one for each burst
+# judges/bells.sh - doorbells counted by the processor: testpmd rings one for each burst
 # timeout: 300
 #
 # The device's own count is less: it sees the last of several between two looks.
-. "$(dirname "$0")/client/client.sh"
-# shellcheck disable=SC2154 # top comes from tests/run
-. "$top/tests/model/judges/lib/testpmd.sh"
+. "$(dirname "$0")/lib/model.sh"
+. "$(dirname "$0")/lib/testpmd.sh"
 
 burst=32
 model_start --port eth0=loop
