@@ -32,25 +32,26 @@ ALWAYS_INLINE void add(uint64_t *counter, uint64_t n)
 	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
 }
 
-ALWAYS_INLINE void drop(struct fwd_port_count *c, const struct m5_pkt *pkt,
+/* Of a packet that came by this port. */
+ALWAYS_INLINE void drop(struct fwd_worker *w, unsigned port, const struct m5_pkt *pkt,
 			unsigned reason)
 {
-	add(&c->dropped[reason], 1);
-	m5_rx_put(pkt->rx, pkt->wqe);
+	add(&w->port_count[port].dropped[reason], 1);
+	m5_rx_put(w->port[port].rx, pkt->wqe, 1);
 }
 
 /* The frame is copied: what the kernel may keep long must not hold a receive buffer. */
-COLD static void punt(struct fwd_worker *w, unsigned port, struct fwd_port_count *c,
-		      const struct m5_pkt *pkt, unsigned reason)
+COLD static void punt(struct fwd_worker *w, unsigned port, const struct m5_pkt *pkt,
+		      unsigned reason)
 {
 	struct exc_frame *entry = ring_slot(&w->punt);
 
 	if (!entry) {
-		drop(c, pkt, PKT_DROP_PUNT_FULL);
+		drop(w, port, pkt, PKT_DROP_PUNT_FULL);
 		return;
 	}
 	if (pkt->len > w->conf.punt_bytes) {
-		drop(c, pkt, PKT_DROP_OVERSIZE);
+		drop(w, port, pkt, PKT_DROP_OVERSIZE);
 		return;
 	}
 	entry->port = (uint8_t)port;
@@ -58,8 +59,8 @@ COLD static void punt(struct fwd_worker *w, unsigned port, struct fwd_port_count
 	entry->len = pkt->len;
 	memcpy(entry->data, pkt->data, pkt->len);
 	ring_push(&w->punt);
-	add(&c->punted[reason], 1);
-	m5_rx_put(pkt->rx, pkt->wqe);
+	add(&w->port_count[port].punted[reason], 1);
+	m5_rx_put(w->port[port].rx, pkt->wqe, 1);
 }
 
 /* The packets of a burst that ask for a route: `at` says which one of the burst each is. */
@@ -292,12 +293,10 @@ static __attribute__((noinline)) void leave_otherwise(struct fwd_worker *w, unsi
 						      const struct m5_pkt *pkt,
 						      const struct pkt_meta *m)
 {
-	struct fwd_port_count *c = &w->port_count[port];
-
 	if (m->verdict == PKT_PUNT)
-		punt(w, port, c, pkt, m->reason);
+		punt(w, port, pkt, m->reason);
 	else
-		drop(c, pkt, m->reason);
+		drop(w, port, pkt, m->reason);
 }
 
 ALWAYS_INLINE void emit_burst(struct fwd_worker *w, unsigned port,
@@ -305,6 +304,7 @@ ALWAYS_INLINE void emit_burst(struct fwd_worker *w, unsigned port,
 			      uint32_t n, bool any6)
 {
 	struct fwd_port_count *in = &w->port_count[port];
+	struct m5_rx *rx = w->port[port].rx;
 	struct tally y = { 0 };
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -318,8 +318,8 @@ ALWAYS_INLINE void emit_burst(struct fwd_worker *w, unsigned port,
 			end_row(w, &y);
 			y.port = m->port;
 		}
-		if (unlikely(!m5_tx_queue(w->way_out[m->port], &pkt[i])))
-			drop(in, &pkt[i], PKT_DROP_TX_FULL);
+		if (unlikely(!m5_tx_queue(w->way_out[m->port], rx, &pkt[i])))
+			drop(w, port, &pkt[i], PKT_DROP_TX_FULL);
 		else
 			count_sent(&y, m, pkt[i].len, any6);
 	}

@@ -44,9 +44,10 @@ struct m5_rx {
 	uint32_t cqn, arm_sn;
 };
 
-ALWAYS_INLINE void m5_rx_put(struct m5_rx *rx, uint32_t wqe)
+/* Drops @n packets' references. */
+ALWAYS_INLINE void m5_rx_put(struct m5_rx *rx, uint32_t wqe, uint32_t n)
 {
-	rx->refs[wqe]--;
+	rx->refs[wqe] -= n;
 }
 
 /* Gives the oldest chunks back, in ring order, as far as they are free. */
@@ -98,11 +99,9 @@ ALWAYS_INLINE void m5_rx_fill_pkt(struct m5_rx *rx, const struct prm_cqe *e,
 	pkt->data = rx->region + ((((size_t)chunk << rx->log_strides) + rx->stride)
 				  << rx->log_stride_bytes);
 	__builtin_prefetch(pkt->data);
-	pkt->rx = rx;
-	pkt->wqe = chunk;
 	pkt->len = (uint16_t)bytes;
+	pkt->wqe = (uint16_t)chunk;
 	pkt->vlan = 0;
-	pkt->hash = from_be32(e->hash);
 	pkt->flags = (e->csum_ok & PRM_CQE_L3_OK ? M5_PKT_L3_OK : 0) |
 		     (e->csum_ok & PRM_CQE_L4_OK ? M5_PKT_L4_OK : 0);
 	rx->refs[chunk]++;

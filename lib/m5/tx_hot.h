@@ -96,9 +96,10 @@ ALWAYS_INLINE bool m5_tx_has_room(const struct m5_tx *tx)
 	return blocks <= tx->mask + 1 && tx->held_next - tx->held_done <= tx->held_mask;
 }
 
-/* Takes the packet over when true; false = ring full, or the queue is in error. Never called with
+/* Takes over a packet of @rx when true; false = ring full, or the queue is in error. Never called with
  * an empty packet: a segment of 0 bytes would stop the queue. */
-ALWAYS_INLINE bool m5_tx_queue(struct m5_tx *tx, const struct m5_pkt *pkt)
+ALWAYS_INLINE bool m5_tx_queue(struct m5_tx *tx, struct m5_rx *rx,
+			       const struct m5_pkt *pkt)
 {
 	struct prm_data *data;
 	struct m5_tx_held *held;
@@ -109,10 +110,10 @@ ALWAYS_INLINE bool m5_tx_queue(struct m5_tx *tx, const struct m5_pkt *pkt)
 		m5_tx_open_wqe(tx);
 	data = m5_tx_segment(tx, tx->ds++);
 	data->bytes = to_be32(pkt->len);
-	data->lkey = pkt->rx->lkey[tx->dev];
+	data->lkey = rx->lkey[tx->dev];
 	data->addr = to_be64((uint64_t)(uintptr_t)pkt->data);
 	held = &tx->held[tx->held_next++ & tx->held_mask];
-	held->rx = pkt->rx;
+	held->rx = rx;
 	held->wqe = pkt->wqe;
 	if (tx->ds == PRM_DS_MAX)
 		m5_tx_close_wqe(tx);
@@ -146,7 +147,7 @@ ALWAYS_INLINE void m5_tx_let_go(struct m5_tx *tx, uint32_t end)
 	for (; tx->held_done != end; tx->held_done++) {
 		const struct m5_tx_held *h = &tx->held[tx->held_done & tx->held_mask];
 
-		m5_rx_put(h->rx, h->wqe);
+		m5_rx_put(h->rx, h->wqe, 1);
 	}
 }
 

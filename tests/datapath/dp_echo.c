@@ -78,11 +78,11 @@ static uint32_t turn(struct port *in, struct port *out)
 	uint32_t n = m5_rx_burst(in->rx, pkt, 32);
 
 	for (uint32_t i = 0; i < n; i++) {
-		if (m5_tx_queue(out->tx, &pkt[i])) {
+		if (m5_tx_queue(out->tx, in->rx, &pkt[i])) {
 			out->sent++;
 		} else {
 			out->dropped++;
-			m5_rx_put(in->rx, pkt[i].wqe);
+			m5_rx_put(in->rx, pkt[i].wqe, 1);
 		}
 	}
 	in->received += n;

@@ -368,10 +368,10 @@ void rig_receive_all(struct m5_rx *rx, struct m5_pkt pkt[], uint32_t n)
 		 (unsigned long long)rx->out_of_step);
 }
 
-void rig_put(const struct m5_pkt pkt[], uint32_t n)
+void rig_put(struct m5_rx *rx, const struct m5_pkt pkt[], uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		m5_rx_put(pkt[i].rx, pkt[i].wqe);
+		m5_rx_put(rx, pkt[i].wqe, 1);
 }
 
 void rig_sent(struct m5_tx *tx)
@@ -407,14 +407,12 @@ void source_close(struct source *s)
 
 bool source_queue(struct source *s, struct m5_tx *tx, size_t at, const struct frame *f)
 {
-	struct m5_pkt pkt = { .data = s->mem.base + at,
-			      .rx = &s->rx,
-			      .len = (uint16_t)f->len };
+	struct m5_pkt pkt = { .data = s->mem.base + at, .len = (uint16_t)f->len };
 
 	assert_true(at + f->len <= s->mem.bytes);
 	memcpy(pkt.data, f->bytes, f->len);
 	s->out++;
-	if (m5_tx_queue(tx, &pkt))
+	if (m5_tx_queue(tx, &s->rx, &pkt))
 		return true;
 	s->out--;
 	return false;

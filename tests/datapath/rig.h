@@ -87,7 +87,7 @@ void netdev_mac(const char *netdev, uint8_t mac[6]);
 uint32_t rig_receive(struct m5_rx *rx, struct m5_pkt pkt[], uint32_t n, int ms);
 /* The same, and it must be @n; else the test fails with what the ports counted. */
 void rig_receive_all(struct m5_rx *rx, struct m5_pkt pkt[], uint32_t n);
-void rig_put(const struct m5_pkt pkt[], uint32_t n);
+void rig_put(struct m5_rx *rx, const struct m5_pkt pkt[], uint32_t n);
 /* Reaps until all that was sent is done, at most 10 s. */
 void rig_sent(struct m5_tx *tx);
 /* Passes when r < 0 is not so; else fails with what the library said. */

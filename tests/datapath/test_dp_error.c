@@ -47,7 +47,7 @@ static void receives(struct rig *r)
 		rig_receive_all(r->rx, pkts, 50);
 		for (uint32_t i = 0; i < 50; i++)
 			frame_equal(&sent[i], pkts[i].data, pkts[i].len);
-		rig_put(pkts, 50);
+		rig_put(r->rx, pkts, 50);
 	}
 }
 
@@ -55,7 +55,7 @@ static void receives(struct rig *r)
 static void wait_failed(struct m5_rx *rx)
 {
 	for (unsigned i = 0; i < 20000 && !m5_rx_failed(rx); i++) {
-		rig_put(pkts, m5_rx_burst(rx, pkts, 32));
+		rig_put(rx, pkts, m5_rx_burst(rx, pkts, 32));
 		usleep(100);
 	}
 	assert_true(m5_rx_failed(rx));
@@ -106,7 +106,7 @@ static void receive_error_behind_packets(void **state)
 	assert_int_equal(n, 20);
 	for (uint32_t i = 0; i < n; i++)
 		frame_equal(&sent[i], pkts[i].data, pkts[i].len);
-	rig_put(pkts, n);
+	rig_put(r.rx, pkts, n);
 	wait_failed(r.rx);
 	reset_rx(&r);
 	receives(&r);
@@ -145,7 +145,7 @@ static void too_long(void **state)
 	if (r.rx->striding) {
 		rig_receive_all(r.rx, pkts, 1);
 		frame_equal(&f, pkts[0].data, pkts[0].len);
-		rig_put(pkts, 1);
+		rig_put(r.rx, pkts, 1);
 	} else {
 		wait_failed(r.rx);
 		assert_int_equal(r.rx->syndrome, 0x01);
@@ -186,7 +186,7 @@ static void others_go_on(void **state)
 	send_frames(&r, 100);
 	for (unsigned q = 0; q < 2; q++) {
 		of_queue[q] = rig_receive(m5_rxq_hot(r.rxq[q]), pkts, 100, 200);
-		rig_put(pkts, of_queue[q]);
+		rig_put(m5_rxq_hot(r.rxq[q]), pkts, of_queue[q]);
 	}
 	assert_int_equal(of_queue[0], 0);
 	assert_in_range(of_queue[1], 1, 99);
@@ -194,7 +194,7 @@ static void others_go_on(void **state)
 	send_frames(&r, 100);
 	of_queue[0] = rig_receive(m5_rxq_hot(r.rxq[0]), pkts, 100, 200);
 	assert_int_equal(of_queue[0] + of_queue[1], 100);
-	rig_put(pkts, of_queue[0]);
+	rig_put(r.rx, pkts, of_queue[0]);
 	rig_close(&r);
 }
 
@@ -395,7 +395,7 @@ static void wait_cable(struct rig *r)
 	for (unsigned i = 0; i < 100; i++) {
 		send_frames(r, 1);
 		if (rig_receive(r->rx, pkts, 1, 50)) {
-			rig_put(pkts, 1);
+			rig_put(r->rx, pkts, 1);
 			return;
 		}
 	}

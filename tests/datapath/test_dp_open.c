@@ -462,7 +462,7 @@ static void on_huge_pages(void **state)
 		wire_send(wire, &f);
 		rig_receive_all(r.rx, &pkt, 1);
 		frame_equal(&f, pkt.data, pkt.len);
-		rig_put(&pkt, 1);
+		rig_put(r.rx, &pkt, 1);
 	}
 	close(wire);
 	rig_close(&r);

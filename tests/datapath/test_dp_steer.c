@@ -63,7 +63,7 @@ static unsigned in_queues(const struct frame *f)
 			assert_true(same(f, pkt[i].data, pkt[i].len));
 			n++;
 		}
-		rig_put(pkt, got);
+		rig_put(r.rx, pkt, got);
 	}
 	return n;
 }
@@ -363,6 +363,12 @@ static void mac_changes(void **state)
 
 /* ---- several queues ---- */
 
+/* RSS hash of the packet received last, from its completion. */
+static uint32_t last_hash(const struct m5_rx *rx)
+{
+	return from_be32(rx->cq.entry[(rx->cq.ci - 1) & rx->cq.mask].hash);
+}
+
 static uint32_t queue_of(const struct frame *f, uint32_t *hash)
 {
 	struct m5_pkt pkt;
@@ -371,8 +377,8 @@ static uint32_t queue_of(const struct frame *f, uint32_t *hash)
 	for (unsigned tries = 0; tries < 20000; tries++, usleep(100))
 		for (unsigned q = 0; q < r.n_rxq; q++)
 			if (m5_rx_burst(m5_rxq_hot(r.rxq[q]), &pkt, 1)) {
-				*hash = pkt.hash;
-				rig_put(&pkt, 1);
+				*hash = last_hash(m5_rxq_hot(r.rxq[q]));
+				rig_put(m5_rxq_hot(r.rxq[q]), &pkt, 1);
 				return q;
 			}
 	fail_msg("no packet");

@@ -246,7 +246,7 @@ static void forward(bool cyclic, bool same_port, uint16_t mtu)
 		rig_receive_all(rx, &pkt, 1);
 		memcpy(pkt.data, "\x02\x99\x99\x99\x99\x99", 6);
 		memcpy(f.bytes, pkt.data, 6);
-		assert_true(m5_tx_queue(m5_txq_hot(txq), &pkt));
+		assert_true(m5_tx_queue(m5_txq_hot(txq), rx, &pkt));
 		assert_int_equal(rx->refs[pkt.wqe] > 0, 1);
 		m5_tx_ring(m5_txq_hot(txq));
 		assert_true(wire_receive(out, &got, 2000));

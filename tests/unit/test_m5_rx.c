@@ -63,7 +63,7 @@ static void long_run(struct fake_rx *f, uint32_t frames, uint32_t max, uint32_t 
 			uint32_t i = test_below(n_out);
 
 			check(&out[i].pkt, out[i].number, max);
-			m5_rx_put(out[i].pkt.rx, out[i].pkt.wqe);
+			m5_rx_put(&f->rx, out[i].pkt.wqe, 1);
 			out[i] = out[--n_out];
 		}
 		assert_int_equal(fake_rx_out(f), n_out);
@@ -152,10 +152,10 @@ static void oldest_chunk_first(void **state)
 	assert_int_equal(m5_rx_burst(&f.rx, pkt, 64), 32);
 	/* All but one of the first chunk. */
 	for (unsigned i = 1; i < 32; i++)
-		m5_rx_put(pkt[i].rx, pkt[i].wqe);
+		m5_rx_put(&f.rx, pkt[i].wqe, 1);
 	assert_int_equal(m5_rx_burst(&f.rx, pkt + 32, 1), 0);
 	assert_int_equal(posted(&f), 4);
-	m5_rx_put(pkt[0].rx, pkt[0].wqe);
+	m5_rx_put(&f.rx, pkt[0].wqe, 1);
 	assert_int_equal(m5_rx_burst(&f.rx, pkt, 1), 0);
 	assert_int_equal(posted(&f), 8);
 	fake_rx_close(&f);
@@ -173,13 +173,13 @@ static void half_filled(void **state)
 	for (unsigned i = 0; i < 7; i++) {
 		assert_true(fake_rx_frame(&f, frame, sizeof(frame), true));
 		assert_int_equal(m5_rx_burst(&f.rx, pkt, 8), 1);
-		m5_rx_put(pkt[0].rx, pkt[0].wqe);
+		m5_rx_put(&f.rx, pkt[0].wqe, 1);
 		assert_int_equal(m5_rx_burst(&f.rx, pkt, 8), 0);
 		assert_int_equal(posted(&f), 4);
 	}
 	assert_true(fake_rx_frame(&f, frame, sizeof(frame), true));
 	assert_int_equal(m5_rx_burst(&f.rx, pkt, 8), 1);
-	m5_rx_put(pkt[0].rx, pkt[0].wqe);
+	m5_rx_put(&f.rx, pkt[0].wqe, 1);
 	assert_int_equal(m5_rx_burst(&f.rx, pkt, 8), 0);
 	assert_int_equal(posted(&f), 5);
 	fake_rx_close(&f);

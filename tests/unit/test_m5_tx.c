@@ -40,12 +40,11 @@ static void on_sent(void *arg, const uint8_t *frame, uint32_t len)
 static bool queue(struct fake_tx *f, uint32_t n)
 {
 	struct m5_pkt pkt = { .data = memory + n % 3000,
-			      .rx = &rx,
-			      .wqe = n % CHUNKS,
+			      .wqe = (uint16_t)(n % CHUNKS),
 			      .len = (uint16_t)(n % 1000 + 1) };
 
 	refs[pkt.wqe]++;
-	if (m5_tx_queue(&f->tx, &pkt))
+	if (m5_tx_queue(&f->tx, &rx, &pkt))
 		return true;
 	refs[pkt.wqe]--;
 	return false;

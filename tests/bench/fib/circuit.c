@@ -126,11 +126,9 @@ ALWAYS_INLINE void receive(struct circuit *c, struct m5_pkt pkt[], bool l3_ok)
 
 		pkt[i].data = d->data;
 		__builtin_prefetch(d->data);
-		pkt[i].rx = &c->rx;
-		pkt[i].wqe = d->wqe;
+		pkt[i].wqe = (uint16_t)d->wqe;
 		pkt[i].len = d->len;
 		pkt[i].vlan = 0;
-		pkt[i].hash = 0;
 		pkt[i].flags = l3_ok ? M5_PKT_L3_OK : 0;
 	}
 }
