@@ -27,6 +27,7 @@ static void usage(FILE *to)
 	fputs("\n  -j, --json           JSON: an array of objects, the same keys always\n"
 	      "  -p, --pretty         indented JSON\n"
 	      "  -s, --stats          counters; twice: more of them\n"
+	      "  -d, --details        what was chosen, and why\n"
 	      "  -b, --batch FILE     commands from FILE (- = standard input), one a line, as one\n"
 	      "                       change: all of them or none\n"
 	      "      --force          with -b: go on after an error\n"
@@ -94,6 +95,8 @@ static int take_flag(struct options *o, const char *arg)
 		o->print.json = o->print.pretty = true;
 	else if (is(arg, "-s", "--stats"))
 		o->print.stats++;
+	else if (is(arg, "-d", "--details"))
+		o->print.details = true;
 	else if (!strcmp(arg, "--force"))
 		o->force = true;
 	else
@@ -136,6 +139,17 @@ static int take_options(int argc, char **argv, struct options *o, int *ret)
 	}
 	*ret = i;
 	return GO_ON;
+}
+
+/* Flags may follow the words too: `port show -d`. Return: how many words are left. */
+static int take_late_flags(char **words, int n, struct options *o)
+{
+	int left = 0;
+
+	for (int i = 0; i < n; i++)
+		if (take_flag(o, words[i]) == NOT_MINE)
+			words[left++] = words[i];
+	return left;
 }
 
 /* ---- one command ---- */
@@ -288,14 +302,16 @@ int main(int argc, char **argv)
 {
 	const char *env = getenv(CTL_SOCKET_ENV);
 	struct options o = { .socket = env && *env ? env : CTL_SOCKET, .timeout_s = 5 };
-	int first, r = take_options(argc, argv, &o, &first);
+	int first, n = 0, r = take_options(argc, argv, &o, &first);
 
-	if (r == GO_ON && asks_help(argv + first, argc - first))
-		r = (int)help(&o, argv + first, argc - first);
-	if (r == GO_ON && check_options(&o, argc - first) != STATUS_DONE)
+	if (r == GO_ON)
+		n = take_late_flags(argv + first, argc - first, &o);
+	if (r == GO_ON && asks_help(argv + first, n))
+		r = (int)help(&o, argv + first, n);
+	if (r == GO_ON && check_options(&o, n) != STATUS_DONE)
 		r = STATUS_USAGE;
 	if (r == GO_ON)
-		r = (int)run(&o, argv + first, argc - first);
+		r = (int)run(&o, argv + first, n);
 	if ((fflush(stdout) || ferror(stdout)) && r == STATUS_DONE) {
 		print_failure(&o.print, -errno, NULL, "standard output: %s",
 			      strerror(errno));

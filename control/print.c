@@ -139,6 +139,40 @@ void print_route_get(const struct print *p, const struct row *row)
 	row_each_row(row, "nexthops", print_leg, NULL);
 }
 
+/* ---- details: what was chosen, and why ---- */
+
+static void print_detail(void *arg, const char *name, const char *value)
+{
+	(void)arg;
+	printf(" %s %s", name, value);
+}
+
+static void print_warning(void *arg, const char *name, const char *value)
+{
+	(void)arg;
+	(void)name;
+	printf("    warning: %s\n", value);
+}
+
+/* Members that are rows themselves, a line each; then what the daemon warns of. */
+static void print_details(const struct print *p, const struct row *row,
+			  const char *const names[])
+{
+	if (!p->details)
+		return;
+	for (; *names; names++) {
+		struct row *inner = row_inner(row, *names);
+
+		if (!inner)
+			continue;
+		printf("    %s:", *names);
+		row_each(inner, print_detail, NULL);
+		putchar('\n');
+		row_free(inner);
+	}
+	row_each_word(row, "warnings", print_warning, NULL);
+}
+
 /* ---- ports, workers ---- */
 
 static void print_counters(const char *indent, const struct row *row,
@@ -161,6 +195,7 @@ void print_port(const struct print *p, const struct row *row)
 					    "receive_errors", "transmit_errors",
 					    "recoveries",     "carrier_changes",
 					    "doorbells",      NULL };
+	static const char *const details[] = { "receive", "send", NULL };
 
 	printf("%s: %s %s address %s mtu %" PRId64 " %s %s %s queues %" PRId64 "\n",
 	       row_text(row, "port"), row_text(row, "rdma_device"), row_text(row, "pci"),
@@ -174,12 +209,14 @@ void print_port(const struct print *p, const struct row *row)
 	}
 	if (p->stats > 1)
 		print_counters("   ", row, rest);
+	print_details(p, row, details);
 }
 
 void print_worker(const struct print *p, const struct row *row)
 {
 	static const char *const traffic[] = { "received", "forwarded", NULL };
 	static const char *const turns[] = { "turns", "empty_turns", "sleeps", NULL };
+	static const char *const details[] = { "placement", NULL };
 
 	printf("worker %" PRId64 " cpu ", row_number(row, "worker"));
 	if (row_number(row, "cpu") < 0)
@@ -189,6 +226,7 @@ void print_worker(const struct print *p, const struct row *row)
 	print_counters("", row, traffic);
 	if (p->stats)
 		print_counters("   ", row, turns);
+	print_details(p, row, details);
 }
 
 /* ---- drops, and what is a list of pairs ---- */

@@ -13,6 +13,7 @@
 struct print {
 	bool json, pretty;
 	unsigned stats; /* number of -s */
+	bool details;	/* -d */
 	/* what errors are about, in a batch */
 	const char *file; /* NULL = no batch */
 	unsigned line;	  /* 0 = no line of it */

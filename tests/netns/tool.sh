@@ -150,7 +150,7 @@ refused 1 "route r x: unknown (EINVAL); $lists_all" 'route' 'r x'
 refused 1 "usage: mlx5fwdctl route get <address> (EINVAL); $lists_all" route get
 refused 1 "usage: mlx5fwdctl status (EINVAL); $lists_all" status now
 refused 1 "usage: mlx5fwdctl worker show (EINVAL); $lists_all" worker show 1
-for option in -br --brief -d -ts -x --jsn -jp --; do
+for option in -br --brief -D -ts -x --jsn -jp --; do
 	refused 1 "$option: unknown option (EINVAL); $see_help" $option status
 done
 refused 1 "-T: its value is missing (EINVAL); $see_help" -T
@@ -282,6 +282,8 @@ equal 'port show -s -s: lines' "$(fwdctl -s -s port show | wc -l)" 8
 equal 'drop show: lines of eth0, none has happened' "$(fwdctl drop show eth0)" 'eth0:'
 check 'drop show -s: zeroes too' [ "$(fwdctl -s drop show eth0 | wc -l)" -gt 20 ]
 equal 'worker show -s: lines' "$(fwdctl -s worker show | wc -l)" 2
+equal 'flags may follow the words' "$(fwdctl port show -s eth0 --stats)" "$(fwdctl -s -s port show eth0)"
+equal 'and are no words there' "$(fwdctl -j port show -d | wc -l)" 1
 
 # ---- batches ----
 exists='route add 20.0.0.0/8: exists already (EEXIST); use "route replace"'
