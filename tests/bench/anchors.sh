@@ -13,30 +13,12 @@
 # minutes no run is begun.
 . "$top/tests/model/judges/lib/model.sh"
 . "$top/tests/bench/lib/drain.sh"
+. "$top/tests/bench/lib/programs.sh"
 
 runs=${1:-5}
-tables=$BUILD_DIR/tables
-l3fwd_big=$BUILD_DIR/l3fwd-big/l3fwd/build/l3fwd
-
 drain_prepare 360
 make_tables "$tables"
 build_l3fwd_big "$BUILD_DIR/l3fwd-big"
-
-inline=,txqs_min_inline=1,txq_inline_mpw=128
-
-testpmd() # MODE DEVARGS
-{
-	"$MODEL_BIN/cxrun" -d "$cx_dir" -- dpdk-testpmd -l 0,1 "${eal[@]}" -a "$(pci eth0)$2" -- \
-		--forward-mode="$1" --nb-cores=1 --rxq=1 --txq=1 --rxd=1024 --txd=1024 --burst=64 \
-		--mbcache=512 --total-num-mbufs=3072 --no-mlockall
-}
-
-l3fwd() # lpm|fib RULES4 RULES6 DEVARGS
-{
-	"$MODEL_BIN/cxrun" -d "$cx_dir" -- "$l3fwd_big" -l 1 "${eal[@]}" -a "$(pci eth0)$4" -- \
-		-p 1 -P --lookup="$1" --config='(0,0,1)' --rx-queue-size=1024 --tx-queue-size=1024 \
-		--rule_ipv4="$tables/$2.l3fwd" --rule_ipv6="$tables/$3.l3fwd"
-}
 
 # l3fwd: next hop 02:00:00:00:00:PORT; its IPv6 path does not touch the hop limit.
 routed="check=routed,either_zero=1,routed_dmac=02:00:00:00:00:00,routed_smac=$drain_mac"

@@ -12,7 +12,9 @@ Writes into DIR, unless they are there already:
   full4.l3fwd full6.l3fwd   rules of DPDK's l3fwd, everything to port 0
   16v4.l3fwd 16v6.l3fwd     sixteen routes
   full4.dst full6.dst       16,000 addresses, by prefix: a random route, a random host
-  16v4.dst 16v6.dst         the same under the sixteen
+  full4.to full6.to         the same, each with the MAC address of its next hop
+  full4.batch full6.batch   commands for mlx5fwdctl: the routes by these MAC addresses
+  16v4.* 16v6.*             the same for the sixteen
 """
 import argparse
 import ipaddress
@@ -35,7 +37,7 @@ SHAPE = {
 SPACE = {4: [n for n in range(1, 224) if n != 127], 6: range(0x2001, 0x3000)}
 SPACE_BITS = {4: 8, 6: 16}
 DESTINATIONS = 16000
-FORMAT = 3   # of the files; another number makes them anew
+FORMAT = 4   # of the files; another number makes them anew
 # Next hops: a network's origin takes one, some prefixes are moved by hand.
 NEXT_HOPS = 200
 MOVED = 0.05
@@ -84,7 +86,7 @@ def next_hop(family, addr, rng):
 def sixteen(family):
     base = int(ipaddress.ip_address('198.18.0.0' if family == 4 else '2001:200::'))
     length = 24 if family == 4 else 64
-    return [(base + (i << (WIDTH[family] - length)), length, 1) for i in range(16)]
+    return [(base + (i << (WIDTH[family] - length)), length, i + 1) for i in range(16)]
 
 
 def address(family, value):
@@ -102,10 +104,26 @@ def emit(directory, name, family, routes, rng):
           (f'{ADDRESS[family](a)}/{n} {nh}\n' for a, n, nh in routes))
     write(os.path.join(directory, name + '.l3fwd'),
           (f'R{address(family, a)}/{n} 0\n' for a, n, _ in routes))
-    picks = (rng.choice(routes) for _ in range(DESTINATIONS))
-    write(os.path.join(directory, name + '.dst'),
-          (address(family, a | rng.getrandbits(WIDTH[family] - n)) + '\n' if n < WIDTH[family]
-           else address(family, a) + '\n' for a, n, _ in picks))
+    write(os.path.join(directory, name + '.batch'),
+          (f'route add {ADDRESS[family](a)}/{n} {mac(nh)}\n' for a, n, nh in routes))
+    picks = [rng.choice(routes) for _ in range(DESTINATIONS)]
+    dst = [a | rng.getrandbits(WIDTH[family] - n) if n < WIDTH[family] else a
+           for a, n, _ in picks]
+    write(os.path.join(directory, name + '.dst'), (address(family, a) + '\n' for a in dst))
+    write(os.path.join(directory, name + '.to'),
+          (f'{address(family, a)} {mac(nh)}\n' for a, nh in zip(dst, longest(family, routes, dst))))
+
+
+def mac(nexthop):
+    return f'02:00:00:01:{nexthop >> 8:02x}:{nexthop & 255:02x}'
+
+
+def longest(family, routes, dst):
+    table = {(a, n): nh for a, n, nh in routes}
+    lengths = sorted({n for _, n, _ in routes}, reverse=True)
+    for a in dst:
+        keys = ((a >> WIDTH[family] - n << WIDTH[family] - n, n) for n in lengths)
+        yield next(table[key] for key in keys if key in table)
 
 
 def main():

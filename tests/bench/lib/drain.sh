@@ -6,7 +6,8 @@
 #   make_tables DIR                    routing tables and destinations (tables.py)
 #   build_l3fwd_big DIR                l3fwd with table limits raised, nothing else
 #   drain_figure NAME REFERENCE OPTIONS COMM COMMAND...
-#                                      one accepted run of COMMAND, whose busy process is COMM.
+#                                      one accepted run of COMMAND, whose busy process is COMM;
+#                                      waits for ready_COMM, where there is such a function.
 #                                      REFERENCE is ns, or ns@MEMORY when its tables were in
 #                                      memory MEMORY ns away
 #   drain_table PERCENT RUNS           all figures: median, range, against REFERENCE +- PERCENT;
@@ -140,6 +141,7 @@ drain_once() # OPTIONS COMM COMMAND...
 	wait_for 60 "$comm runs" pgrep -x "$comm" >&2
 	pid=$(pgrep -x "$comm" | head -n 1)
 	wait_for 60 "$comm is on its core" on_core "$pid" >&2
+	! declare -F "ready_$comm" >/dev/null || wait_for 60 "$comm is ready" "ready_$comm" >&2
 	ticks=$(others "$pid")
 	start=${EPOCHREALTIME/./}
 	end=$((SECONDS + 60))

@@ -16,6 +16,7 @@ enum { ETH = 14, IP4 = 20, IP6 = 40, UDP = 8, NAME = 8 };
 struct address {
 	uint8_t family; /* 4 or 6 */
 	uint8_t byte[16];
+	uint8_t routed_dmac[6];
 };
 
 struct frames {
@@ -74,17 +75,26 @@ static uint32_t length_of(const struct frames *f, uint32_t n, unsigned family)
 	return len < least ? least : len;
 }
 
-/* A destination of that family for frame n: the file's in turn, or one of the ranges that
- * RFC 2544 and RFC 5180 set apart for benchmarks. */
+/* The file's destinations of that family in turn; NULL = there is no file. */
+static const struct address *listed(const struct frames *f, uint32_t n, unsigned family)
+{
+	if (!f->n_dst)
+		return NULL;
+	while (f->dst[n % f->n_dst].family != family)
+		n++;
+	return &f->dst[n % f->n_dst];
+}
+
+/* A destination of that family for frame n: the file's, or one of the ranges that RFC 2544 and
+ * RFC 5180 set apart for benchmarks. */
 static void destination(const struct frames *f, uint32_t n, unsigned family, uint8_t *to)
 {
 	static const uint8_t v4[4] = { 198, 18 }, v6[16] = { 0x20, 0x01, 0x00, 0x02 };
-	uint32_t i, size = family == 4 ? 4 : 16;
+	const struct address *a = listed(f, n, family);
+	uint32_t size = family == 4 ? 4 : 16;
 
-	if (f->n_dst) {
-		for (i = 0; f->dst[(n + i) % f->n_dst].family != family; i++)
-			;
-		memcpy(to, f->dst[(n + i) % f->n_dst].byte, size);
+	if (a) {
+		memcpy(to, a->byte, size);
 		return;
 	}
 	memcpy(to, family == 4 ? v4 : v6, size);
@@ -178,8 +188,9 @@ int frames_set(const uint8_t *data, uint32_t len)
 	return name ? name[2] : -1;
 }
 
-static void expect(const struct frames *f, uint8_t *frame)
+static void expect(const struct frames *f, uint32_t n, uint8_t *frame)
 {
+	const struct address *a = listed(f, n, family_of(f, n));
 	uint8_t mac[6], *ip = frame + ETH;
 
 	switch (f->conf.check) {
@@ -189,7 +200,7 @@ static void expect(const struct frames *f, uint8_t *frame)
 		memcpy(frame + 6, mac, 6);
 		break;
 	case FRAMES_ROUTED:
-		memcpy(frame, f->conf.routed_dmac, 6);
+		memcpy(frame, a ? a->routed_dmac : f->conf.routed_dmac, 6);
 		memcpy(frame + 6, f->conf.routed_smac, 6);
 		if (cx_be16(frame + 12) == 0x86dd) {
 			ip[7] = (uint8_t)(ip[7] - f->conf.hop);
@@ -218,7 +229,7 @@ enum frames_verdict frames_verify(const struct frames *f, const uint8_t *data,
 	if (f->conf.check == FRAMES_NONE)
 		return FRAMES_GOOD;
 	want_len = frames_build(f, *n, want);
-	expect(f, want);
+	expect(f, *n, want);
 	if (f->conf.either_zero && len > ETH + IP4 && !cx_be16(want + ETH + 10) &&
 	    cx_be16(data + ETH + 10) == 0xffff && cx_be16(want + 12) == 0x0800)
 		cx_put_be16(want + ETH + 10, 0xffff);
@@ -230,10 +241,30 @@ enum frames_verdict frames_verify(const struct frames *f, const uint8_t *data,
 	return FRAMES_BAD;
 }
 
-static int read_line(struct frames *f, const char *line, uint32_t *room)
+static int parse_mac(uint8_t mac[6], const char *text)
+{
+	unsigned b[6];
+	char end;
+
+	if (sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%c", &b[0], &b[1], &b[2], &b[3], &b[4],
+		   &b[5], &end) != 6)
+		return -EINVAL;
+	for (int i = 0; i < 6; i++)
+		mac[i] = (uint8_t)b[i];
+	return 0;
+}
+
+/* "ADDRESS" or "ADDRESS MAC" */
+static int read_line(struct frames *f, char *line, uint32_t *room)
 {
 	struct address a = { 0 }, *grown;
+	char *mac = strchr(line, ' ');
 
+	memcpy(a.routed_dmac, f->conf.routed_dmac, 6);
+	if (mac)
+		*mac++ = '\0';
+	if (mac && parse_mac(a.routed_dmac, mac) < 0)
+		return -EINVAL;
 	if (inet_pton(AF_INET, line, a.byte) == 1)
 		a.family = 4;
 	else if (inet_pton(AF_INET6, line, a.byte) == 1)
@@ -278,7 +309,9 @@ static int read_destinations(struct frames *f, char *why, size_t why_size)
 		r = read_line(f, line, &room);
 		if (r)
 			snprintf(why, why_size,
-				 "%s:%" PRIu32 ": \"%s\" is no IPv4 or IPv6 address",
+				 "%s:%" PRIu32
+				 ": \"%s\" is no IPv4 or IPv6 address, or no MAC "
+				 "address follows it",
 				 path, line_no, line);
 	}
 	fclose(file);
@@ -338,17 +371,11 @@ void frames_free(struct frames *f)
 static int option_mac(uint8_t mac[6], const char *key, const char *value, char *why,
 		      size_t why_size)
 {
-	unsigned b[6];
-	char end;
+	int r = parse_mac(mac, value);
 
-	if (sscanf(value, "%2x:%2x:%2x:%2x:%2x:%2x%c", &b[0], &b[1], &b[2], &b[3], &b[4],
-		   &b[5], &end) != 6) {
+	if (r < 0)
 		snprintf(why, why_size, "%s=%s: not a MAC address", key, value);
-		return -EINVAL;
-	}
-	for (int i = 0; i < 6; i++)
-		mac[i] = (uint8_t)b[i];
-	return 0;
+	return r;
 }
 
 static int option_number(uint32_t *to, const char *key, const char *value, char *why,

@@ -31,7 +31,9 @@ struct frames_conf {
 	uint32_t len_max; /* sizes cycle from len to len_max; 0 = all len */
 	uint32_t flows;	  /* source address and port take this many values */
 	uint8_t dmac[6], smac[6];
-	char dst_file[192]; /* one address a line; "" = 198.18.0.0/15, 2001:2::/48 */
+	/* One address a line, after which routed_dmac may stand for this destination; "" =
+	 * 198.18.0.0/15, 2001:2::/48. */
+	char dst_file[192];
 	enum frames_check check;
 	uint8_t routed_dmac[6]; /* FRAMES_ROUTED: next hop and egress port */
 	uint8_t routed_smac[6];

@@ -1,0 +1,61 @@
+# shellcheck shell=bash
+# bench/lib/programs.sh - what the burst drain measures, at its best settings; after drain.sh
+#
+#   testpmd MODE DEVARGS                 dpdk-testpmd on eth0
+#   l3fwd lpm|fib RULES4 RULES6 DEVARGS  l3fwd; RULES: names of tables
+#   mlx5fwd TABLE...                     the daemon with these routes, once they are in
+#   mlx5pkt ARGS...                      our tool
+#
+# Each stays until its process is ended. FWD_BIN: build folder of ours.
+# shellcheck disable=SC2154 # top, BUILD_DIR by tests/bench/run; cx_dir, eal by drain.sh
+tables=$BUILD_DIR/tables
+l3fwd_big=$BUILD_DIR/l3fwd-big/l3fwd/build/l3fwd
+: "${FWD_BIN:=$BUILD_DIR/gcc}"
+
+# What drain.md found best: the frame inside the send entry, so that its buffer is free at once.
+inline=,txqs_min_inline=1,txq_inline_mpw=128
+
+testpmd()
+{
+	on dpdk-testpmd -l 0,1 "${eal[@]}" -a "$(pci eth0)$2" -- \
+		--forward-mode="$1" --nb-cores=1 --rxq=1 --txq=1 --rxd=1024 --txd=1024 --burst=64 \
+		--mbcache=512 --total-num-mbufs=3072 --no-mlockall
+}
+
+l3fwd()
+{
+	on "$l3fwd_big" -l 1 "${eal[@]}" -a "$(pci eth0)$4" -- \
+		-p 1 -P --lookup="$1" --config='(0,0,1)' --rx-queue-size=1024 --tx-queue-size=1024 \
+		--rule_ipv4="$tables/$2.l3fwd" --rule_ipv6="$tables/$3.l3fwd"
+}
+
+fwdctl() { "$FWD_BIN/control/mlx5fwdctl" -S "$TMPDIR/control.sock" -T 60 "$@"; }
+
+mlx5fwd_conf()
+{
+	printf '[daemon]\ncontrol_socket = %s\ncontrol_group =\n' "$TMPDIR/control.sock"
+	printf 'workers = 1\ncpus = %s\nidle = spin\n%s' $program_core "${fwd_daemon:-}"
+	printf '[port eth0]\n%s' "${fwd_port:-}"
+}
+
+mlx5fwd()
+{
+	local table
+
+	rm -f "$TMPDIR/routed"
+	mlx5fwd_conf >"$TMPDIR/mlx5fwd.conf"
+	ip link set eth0 up
+	on "$FWD_BIN/daemon/mlx5fwd" -c "$TMPDIR/mlx5fwd.conf" &
+	wait_for 30 'mlx5fwd forwards' fwd_forwards $!
+	for table in "$@"; do fwdctl -b "$tables/$table.batch" || kill $!; done
+	touch "$TMPDIR/routed"
+	wait $!
+}
+
+fwd_forwards() # PID
+{
+	[ "$(fwdctl status 2>/dev/null | value_of state)" = forwarding ] ||
+		! kill -0 "$1" 2>/dev/null
+}
+
+ready_mlx5fwd() { [ -e "$TMPDIR/routed" ]; }
