@@ -18,3 +18,16 @@ for kind in gcc-asan clang; do
 		run_program "fuzz/$kind/$program" "$BUILD_DIR/$kind/tests/fuzz/$program"
 	done
 done
+
+# What a worker shares with others. (Of the tables: tests/fib.)
+mapfile -t threads < <(cd "$top/tests/unit" &&
+	grep -lE 'pthread_create|fwd_worker_start' test_fwd_*.c | xargs basename -s .c --)
+export TSAN_OPTIONS=halt_on_error=1
+targets=${threads[*]}
+if build clang-tsan -DCMAKE_C_COMPILER=clang -DSANITIZE=thread; then
+	for program in "${threads[@]}"; do
+		run_program "unit/clang-tsan/$program" \
+			"$BUILD_DIR/clang-tsan/tests/unit/$program"
+	done
+fi
+targets=
