@@ -60,7 +60,7 @@ static void link_changed(struct port *p, const struct mirror_link *was)
 	if (new_mac)
 		mac_changed(p);
 	if (new_mac || was->mtu != is->mtu)
-		fib_nh_each(p->router->fib, update_nexthop, &change);
+		fib_nh_each(p->router->fib, 1, update_nexthop, &change);
 	workers_set_port(p->router, p);
 	legs_follow(p->router);
 }

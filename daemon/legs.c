@@ -39,5 +39,5 @@ static bool follow_group(void *arg, uint32_t index, const struct fib_nh *nh)
 
 void legs_follow(struct router *r)
 {
-	fib_nh_each(r->fib, follow_group, r);
+	fib_nh_each(r->fib, 1, follow_group, r);
 }

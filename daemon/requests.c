@@ -19,11 +19,14 @@ static const struct entry {
 } requests[] = {
 	{ "route", "add", WRITE, 2, CTL_ROUTE_WORDS_MAX, request_route_add },
 	{ "route", "replace", WRITE, 2, CTL_ROUTE_WORDS_MAX, request_route_replace },
+	{ "route", "append", WRITE, 2, CTL_ROUTE_WORDS_MAX, request_route_append },
 	{ "route", "del", WRITE, 1, 2, request_route_del },
-	{ "route", "show", READ, 0, 2, request_route_show },
+	{ "route", "flush", WRITE, 1, CTL_SELECT_WORDS_MAX, request_route_flush },
+	{ "route", "show", READ, 0, CTL_SELECT_WORDS_MAX, request_route_show },
 	{ "route", "get", READ, 1, 1, request_route_get },
-	{ "begin", NULL, WRITE, 0, 0, request_begin },
-	{ "commit", NULL, WRITE, 0, 0, request_commit },
+	{ "nexthop", "show", READ, 0, 0, request_nexthop_show },
+	{ "begin", NULL, WRITE, 0, 1, request_begin },
+	{ "commit", NULL, WRITE, 0, 1, request_commit },
 	{ "abort", NULL, WRITE, 0, 0, request_abort },
 	{ "port", "show", READ, 0, 1, request_port_show },
 	{ "worker", "show", READ, 0, 0, request_worker_show },
@@ -75,5 +78,5 @@ void request_run(struct router *r, struct client *c, char *words[], int n)
 
 void request_client_gone(struct router *r, const struct client *c)
 {
-	routes_client_gone(r, c);
+	batch_client_gone(r, c);
 }

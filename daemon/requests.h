@@ -21,15 +21,19 @@ void request_client_gone(struct router *r, const struct client *c);
 /* routes.c */
 void request_route_add(struct request *req);
 void request_route_replace(struct request *req);
+void request_route_append(struct request *req);
 void request_route_del(struct request *req);
+void request_route_flush(struct request *req);
+/* batch.c */
 void request_begin(struct request *req);
 void request_commit(struct request *req);
 void request_abort(struct request *req);
-void routes_client_gone(struct router *r,
-			const struct client *c); /* gives up its batch */
+void batch_client_gone(struct router *r,
+		       const struct client *c); /* gives up its batch */
 /* route_show.c */
 void request_route_show(struct request *req);
 void request_route_get(struct request *req);
+void request_nexthop_show(struct request *req);
 /* show.c */
 void request_status(struct request *req);
 void request_version(struct request *req);

@@ -11,6 +11,7 @@
 
 #include "mac.h"
 #include "requests.h"
+#include "route_select.h"
 #include "route_words.h"
 #include "router.h"
 
@@ -61,45 +62,10 @@ static void set_route(struct row *row, const struct router *r,
 
 /* ---- route show ---- */
 
-static bool show_all(const struct fib_prefix *of, const struct fib_prefix *p)
-{
-	(void)of;
-	(void)p;
-	return true;
-}
-
-static bool show_exact(const struct fib_prefix *of, const struct fib_prefix *p)
-{
-	return !fib_prefix_compare(of, p);
-}
-
-static bool show_root(const struct fib_prefix *of, const struct fib_prefix *p)
-{
-	return p->family == of->family && p->len >= of->len &&
-	       fib_prefix_covers(of, p->addr);
-}
-
-static bool show_match(const struct fib_prefix *of, const struct fib_prefix *p)
-{
-	return p->family == of->family && p->len <= of->len &&
-	       fib_prefix_covers(p, of->addr);
-}
-
-/* As ip-route(8) has them. */
-static const struct {
-	const char *word;
-	bool (*shows)(const struct fib_prefix *of, const struct fib_prefix *p);
-} filters[] = {
-	{ "exact", show_exact }, /* also without the word */
-	{ "root", show_root },	 /* inside it */
-	{ "match", show_match }, /* around it */
-};
-
 enum { PIECE = 64 /* routes looked at before other clients have their turn */ };
 
 struct listing {
-	bool (*shows)(const struct fib_prefix *of, const struct fib_prefix *p);
-	struct fib_prefix of;
+	struct route_select select;
 	struct fib_route last;
 	bool started;
 	unsigned looked_at;
@@ -116,7 +82,7 @@ static bool list_one(void *arg, const struct fib_route *route)
 	l->last = *route;
 	l->started = true;
 	l->looked_at++;
-	if (l->shows(&l->of, &route->prefix)) {
+	if (route_select_has(l->router, &l->select, route)) {
 		row = row_new();
 		row_set_text(row, "dst", fib_prefix_text(&route->prefix, dst));
 		set_route(row, l->router, route);
@@ -140,37 +106,92 @@ static bool list_piece(struct client *c, struct router *r, void *state)
 	return false;
 }
 
-static int parse_listing(const struct request *req, struct listing *l, struct err *err)
-{
-	const char *prefix = req->n ? req->arg[req->n - 1] : NULL;
-
-	l->shows = prefix ? show_exact : show_all;
-	if (req->n == 2) {
-		l->shows = NULL;
-		for (size_t i = 0; i < ARRAY_LEN(filters); i++)
-			if (!strcmp(req->arg[0], filters[i].word))
-				l->shows = filters[i].shows;
-	}
-	if (!l->shows)
-		return err_set(err, -EINVAL, "%s: must be exact, root or match",
-			       req->arg[0]);
-	if (!prefix)
-		return 0;
-	return fib_prefix_parse(prefix, 4, &l->of, err->text, sizeof(err->text));
-}
-
 void request_route_show(struct request *req)
 {
 	struct listing *l = calloc(1, sizeof(*l));
-	struct err err = { "" };
+	struct err err = { "no memory" };
+	int r = -ENOMEM;
 
-	if (l && !parse_listing(req, l, &err)) {
+	if (l)
+		r = route_select_parse(req->router, req->arg, req->n, &l->select, &err);
+	if (!r) {
 		client_stream(req->client, list_piece, l);
 		return;
 	}
-	client_error(req->client, l ? -EINVAL : -ENOMEM, NULL, "route show: %s",
-		     l ? err.text : strerror(ENOMEM));
+	client_error(req->client, r, NULL, "route show: %s", err.text);
 	free(l);
+}
+
+/* ---- nexthop show ---- */
+
+struct nh_listing {
+	uint32_t next;
+	unsigned looked_at;
+	struct client *client;
+	struct router *router;
+};
+
+static const char *const kind_names[] = {
+	[FIB_NH_FORWARD] = "forward",
+	[FIB_NH_KERNEL] = "kernel",
+	[FIB_NH_LOCAL] = "local",
+	[FIB_NH_BLACKHOLE] = "blackhole",
+	[FIB_NH_UNREACHABLE] = "unreachable",
+	[FIB_NH_PROHIBIT] = "prohibit",
+	[FIB_NH_NONE] = "none",
+	[FIB_NH_GROUP] = "group",
+};
+
+static void set_forward(struct row *row, const struct router *r, const struct fib_nh *nh)
+{
+	static const char *const down[] = { "linkdown" };
+	char mac[MAC_TEXT];
+
+	row_set_text(row, "lladdr", mac_text(nh->macs, mac));
+	row_set_text(row, "dev", r->port[nh->port].conf->name);
+	row_set_text(row, "src_lladdr", mac_text(nh->macs + 6, mac));
+	row_set_count(row, "mtu", nh->mtu);
+	row_set_words(row, "flags", down, leg_is_down(r, nh));
+}
+
+static bool list_nexthop(void *arg, uint32_t index, const struct fib_nh *nh)
+{
+	struct nh_listing *l = arg;
+	struct row *row = row_new();
+
+	row_set_count(row, "id", index);
+	row_set_text(row, "type", kind_names[nh->kind]);
+	if (nh->kind == FIB_NH_FORWARD)
+		set_forward(row, l->router, nh);
+	else if (nh->kind == FIB_NH_GROUP)
+		set_legs(row, l->router, index);
+	client_row(l->client, row);
+	l->next = index + 1;
+	return ++l->looked_at < PIECE;
+}
+
+static bool list_nexthops(struct client *c, struct router *r, void *state)
+{
+	struct nh_listing *l = state;
+
+	l->looked_at = 0;
+	l->client = c;
+	l->router = r;
+	fib_nh_each(r->fib, l->next, list_nexthop, l);
+	if (l->looked_at == PIECE)
+		return true;
+	client_ok(c);
+	return false;
+}
+
+void request_nexthop_show(struct request *req)
+{
+	struct nh_listing *l = calloc(1, sizeof(*l));
+
+	if (l)
+		client_stream(req->client, list_nexthops, l);
+	else
+		client_error(req->client, -ENOMEM, NULL, "nexthop show: no memory");
 }
 
 /* ---- route get ---- */

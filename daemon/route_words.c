@@ -39,6 +39,17 @@ const char *route_kind_word(uint8_t kind)
 	return NULL;
 }
 
+bool route_kind_parse(const char *word, uint8_t *ret)
+{
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		if (strcmp(word, kinds[i].word) != 0)
+			continue;
+		*ret = kinds[i].kind;
+		return true;
+	}
+	return false;
+}
+
 /* ---- what was said ---- */
 
 static const char **value_of(struct said *said, const char *word)
@@ -99,11 +110,8 @@ static int take_target(struct said *said, const char *word, struct err *err)
 			"not mirrored yet; give the gateway's MAC address");
 	if (said->kind || hop->mac)
 		return err_set(err, -EINVAL, "%s: unexpected", word);
-	for (size_t i = 0; i < ARRAY_LEN(kinds) && !said->legs; i++) {
-		if (strcmp(word, kinds[i].word) != 0)
-			continue;
+	if (!said->legs && route_kind_parse(word, &said->nh_kind)) {
 		said->kind = word;
-		said->nh_kind = kinds[i].kind;
 		return 1;
 	}
 	if (!mac_parse(word, mac))
@@ -230,6 +238,7 @@ int route_words_parse(struct router *r, char *const words[], int n,
 	ret_words = take_words(&said, words + 1, n - 1, err);
 	if (ret_words < 0)
 		return ret_words;
+	ret->has_metric = said.metric;
 	if (said.metric)
 		ret_words =
 			number("metric", said.metric, 0, UINT32_MAX, &ret->metric, err);

@@ -17,6 +17,7 @@ struct route_words {
 	unsigned n; /* 1: no group */
 	struct fib_prefix prefix;
 	uint32_t metric;
+	bool has_metric; /* was said */
 };
 
 /* @err: what is wrong and what is allowed. */
@@ -24,3 +25,4 @@ int route_words_parse(struct router *r, char *const words[], int n,
 		      struct route_words *ret, struct err *err);
 /* "blackhole" and so on; NULL for a next hop that has no such word. */
 const char *route_kind_word(uint8_t kind);
+bool route_kind_parse(const char *word, uint8_t *ret);

@@ -27,6 +27,7 @@
 #define ROUTER_WORKERS_MAX 64
 
 struct client;
+struct restore;
 
 struct port {
 	struct router *router;
@@ -57,7 +58,8 @@ struct router {
 	unsigned n_workers;
 	struct exc *exc;
 	struct control *control;
-	struct client *batch_owner; /* routes.c; NULL: no batch is open */
+	struct client *batch_owner; /* batch.c; NULL: no batch is open */
+	struct restore *restore;    /* what it shall lead to; NULL: just changes */
 	uint64_t started_ns;
 	bool forwarding; /* transit is ours */
 };

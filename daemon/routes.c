@@ -1,93 +1,16 @@
 /* daemon/routes.c - requests that change routes
  *
- * Outside a batch a change is committed at once. `begin` takes the tables for one
- * client until `commit` or `abort`; meanwhile others are told EBUSY.
+ * Each change is staged; outside a batch (batch.h) it is committed at once.
  */
 
 #include <string.h>
 
-#include "../lib/base/time.h"
-#include "../lib/ctl/proto.h"
+#include "batch.h"
 #include "requests.h"
+#include "restore.h"
+#include "route_select.h"
 #include "route_words.h"
 #include "router.h"
-
-/* ---- batches ---- */
-
-/* The tables are not this client's to change: says so. A batch whose owner sleeps is given up. */
-static bool others_batch(struct request *req)
-{
-	struct client *owner = req->router->batch_owner;
-
-	if (!owner || owner == req->client)
-		return false;
-	if (client_quiet_ns(owner) < CTL_BATCH_IDLE_S * NS_PER_S) {
-		client_error(req->client, -EBUSY, "try again",
-			     "another client's batch is open");
-		return true;
-	}
-	log_warning(
-		"control: a client left its batch open and said nothing for %d s; its "
-		"changes are given up",
-		CTL_BATCH_IDLE_S);
-	client_close(owner);
-	return false;
-}
-
-void request_begin(struct request *req)
-{
-	if (others_batch(req))
-		return;
-	if (req->router->batch_owner) {
-		client_error(req->client, -EALREADY, NULL,
-			     "begin: your batch is open already");
-		return;
-	}
-	req->router->batch_owner = req->client;
-	client_ok(req->client);
-}
-
-/* The end of a batch of this client; otherwise says that there is none. */
-static bool end_batch(struct request *req, const char *what)
-{
-	if (req->router->batch_owner != req->client) {
-		client_error(req->client, -EINVAL, NULL, "%s: no batch of yours is open",
-			     what);
-		return false;
-	}
-	req->router->batch_owner = NULL;
-	return true;
-}
-
-void request_commit(struct request *req)
-{
-	int r;
-
-	if (!end_batch(req, "commit"))
-		return;
-	r = fib_commit(req->router->fib);
-	if (r < 0)
-		client_error(req->client, r, NULL, "commit: %s; nothing was changed",
-			     strerror(-r));
-	else
-		client_ok(req->client);
-}
-
-void request_abort(struct request *req)
-{
-	if (!end_batch(req, "abort"))
-		return;
-	fib_abort(req->router->fib);
-	client_ok(req->client);
-}
-
-void routes_client_gone(struct router *r, const struct client *c)
-{
-	if (r->batch_owner != c)
-		return;
-	r->batch_owner = NULL;
-	fib_abort(r->fib);
-}
 
 /* ---- changes ---- */
 
@@ -106,17 +29,20 @@ static void answer(struct request *req, int r, const char *what)
 	case -ESRCH:
 		why = "there is no such static route";
 		break;
+	case -EINVAL:
+		why = batch_restore_takes;
+		break;
+	case -EOPNOTSUPP:
+		why = "only next hops can be several";
+		break;
+	case -EALREADY:
+		why = "has this next hop already";
+		break;
 	case -ENOSPC:
 		why = "the table is full, nothing was changed";
 		break;
 	}
 	client_error(req->client, r, hint, "%s %s: %s", what, req->arg[0], why);
-}
-
-/* The change is staged; in a batch it waits for `commit`. */
-static int commit_now(struct router *r)
-{
-	return r->batch_owner ? 0 : fib_commit(r->fib);
 }
 
 typedef int (*put_fn)(struct fib *fib, const struct fib_prefix *p, enum fib_origin origin,
@@ -142,51 +68,143 @@ static int get_group(struct router *r, const struct route_words *w, uint32_t *re
 	return err;
 }
 
-static int put_route(struct router *r, const struct route_words *w, put_fn put)
+static int get_nexthop(struct router *r, const struct route_words *w, uint32_t *ret)
 {
-	uint32_t nh;
-	int ret = w->n > 1 ? get_group(r, w, &nh) : fib_nh_get(r->fib, &w->nh[0], &nh);
-
-	if (ret)
-		return ret;
-	ret = put(r->fib, &w->prefix, FIB_STATIC, nh, w->metric);
-	if (ret < 0)
-		fib_nh_put(r->fib, nh);
-	return ret < 0 ? ret : commit_now(r);
+	return w->n > 1 ? get_group(r, w, ret) : fib_nh_get(r->fib, &w->nh[0], ret);
 }
 
-static void put(struct request *req, const char *what, put_fn fn)
+/* The reference on @nh is passed on or given back. */
+static int stage_route(struct router *r, const struct route_words *w, uint32_t nh,
+		       put_fn put)
 {
+	int ret = put(r->fib, &w->prefix, FIB_STATIC, nh, w->metric);
+
+	if (ret < 0)
+		fib_nh_put(r->fib, nh);
+	return ret;
+}
+
+/* A route that is as it shall be costs nothing, and is no change. */
+static int replace_route(struct router *r, const struct route_words *w)
+{
+	struct fib_route is;
+	bool there = fib_route_get(r->fib, &w->prefix, FIB_STATIC, &is), same;
+	uint32_t nh;
+	int ret = get_nexthop(r, w, &nh);
+
+	if (ret < 0)
+		return ret;
+	same = there && is.nh == nh && is.metric == w->metric;
+	if (same)
+		fib_nh_put(r->fib, nh);
+	else
+		ret = stage_route(r, w, nh, fib_route_replace);
+	return ret < 0 ? ret : batch_put(r, &w->prefix, there, same);
+}
+
+static int add_route(struct router *r, const struct route_words *w)
+{
+	uint32_t nh;
+	int ret;
+
+	if (batch_restores(r))
+		return replace_route(r, w);
+	ret = get_nexthop(r, w, &nh);
+	return ret < 0 ? ret : stage_route(r, w, nh, fib_route_add);
+}
+
+/* ---- append: further legs ---- */
+
+static int add_leg(struct route_words *w, const struct fib_nh *nh, uint32_t weight)
+{
+	if (nh->kind != FIB_NH_FORWARD)
+		return -EOPNOTSUPP;
+	for (unsigned i = 0; i < w->n; i++)
+		if (!memcmp(&w->nh[i], nh, sizeof(*nh)))
+			return -EALREADY;
+	if (w->n == CTL_LEGS_MAX)
+		return -E2BIG;
+	w->nh[w->n] = *nh;
+	w->weight[w->n++] = weight;
+	return 0;
+}
+
+static int add_legs_of(struct router *r, struct route_words *w, uint32_t index)
+{
+	const struct fib_nh *nh = fib_nh_at(r->fib, index);
+	struct fib_group g;
+	int ret = 0;
+
+	if (nh->kind != FIB_NH_GROUP)
+		return add_leg(w, nh, 1);
+	fib_group_at(r->fib, index, &g);
+	for (uint32_t i = 0; i < g.n_legs && !ret; i++)
+		ret = add_leg(w, fib_nh_at(r->fib, g.leg[i].nh), g.leg[i].weight);
+	return ret;
+}
+
+/* As `ip -6 route append` does: the prefix has one route, which gets the legs of this one too. */
+static int append_route(struct router *r, const struct route_words *w)
+{
+	struct route_words sum = { .prefix = w->prefix, .metric = w->metric };
+	struct fib_route is;
+	int ret;
+
+	if (batch_restores(r))
+		return -EINVAL;
+	if (!fib_route_get(r->fib, &w->prefix, FIB_STATIC, &is))
+		return add_route(r, w);
+	if (!w->has_metric)
+		sum.metric = is.metric;
+	ret = add_legs_of(r, &sum, is.nh);
+	for (unsigned i = 0; i < w->n && !ret; i++)
+		ret = add_leg(&sum, &w->nh[i], w->weight[i]);
+	return ret < 0 ? ret : replace_route(r, &sum);
+}
+
+static void put(struct request *req, const char *what,
+		int (*stage)(struct router *r, const struct route_words *w))
+{
+	struct router *router = req->router;
 	struct err err = { "" };
 	struct route_words w;
 	int r;
 
-	if (others_batch(req))
+	if (batch_of_others(req))
 		return;
-	r = route_words_parse(req->router, req->arg, req->n, &w, &err);
-	if (r < 0)
+	r = route_words_parse(router, req->arg, req->n, &w, &err);
+	if (r < 0) {
 		client_error(req->client, r, NULL, "%s: %s", what, err.text);
-	else
-		answer(req, put_route(req->router, &w, fn), what);
+		return;
+	}
+	r = stage(router, &w);
+	answer(req, r < 0 ? r : batch_changed(router), what);
 }
 
 void request_route_add(struct request *req)
 {
-	put(req, "route add", fib_route_add);
+	put(req, "route add", add_route);
 }
 
 void request_route_replace(struct request *req)
 {
-	put(req, "route replace", fib_route_replace);
+	put(req, "route replace", replace_route);
 }
+
+void request_route_append(struct request *req)
+{
+	put(req, "route append", append_route);
+}
+
+/* ---- del, flush ---- */
 
 static int delete_route(struct router *r, const struct fib_prefix *p, bool missing_ok)
 {
-	int ret = fib_route_del(r->fib, p, FIB_STATIC);
+	int ret = batch_restores(r) ? -EINVAL : fib_route_del(r->fib, p, FIB_STATIC);
 
 	if (ret == -ESRCH && missing_ok)
 		return 0;
-	return ret < 0 ? ret : commit_now(r);
+	return ret < 0 ? ret : batch_changed(r);
 }
 
 void request_route_del(struct request *req)
@@ -195,7 +213,7 @@ void request_route_del(struct request *req)
 	struct fib_prefix p;
 	char why[200];
 
-	if (others_batch(req))
+	if (batch_of_others(req))
 		return;
 	if (fib_prefix_parse(req->arg[0], 4, &p, why, sizeof(why)) < 0)
 		client_error(req->client, -EINVAL, NULL, "route del: %s", why);
@@ -204,4 +222,37 @@ void request_route_del(struct request *req)
 			     req->arg[1]);
 	else
 		answer(req, delete_route(req->router, &p, missing_ok), "route del");
+}
+
+struct flush {
+	struct router *router;
+	struct route_select select;
+};
+
+static bool is_selected(void *arg, const struct fib_route *route)
+{
+	const struct flush *f = arg;
+
+	return route_select_has(f->router, &f->select, route);
+}
+
+void request_route_flush(struct request *req)
+{
+	struct router *router = req->router;
+	struct flush f = { .router = router };
+	struct err err = { "" };
+	int64_t n;
+	int r;
+
+	if (batch_of_others(req))
+		return;
+	r = route_select_parse(router, req->arg, req->n, &f.select, &err);
+	if (!r && batch_restores(router))
+		r = err_set(&err, -EINVAL, "%s", batch_restore_takes);
+	if (r < 0) {
+		client_error(req->client, r, NULL, "route flush: %s", err.text);
+		return;
+	}
+	n = routes_delete(router->fib, is_selected, &f);
+	answer(req, n < 0 ? (int)n : batch_changed(router), "route flush");
 }

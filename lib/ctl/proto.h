@@ -13,7 +13,9 @@
  * `begin` opens a batch: every following line is answered, staged, and seen by no
  * packet until `commit`; `abort`, or the end of the connection, gives it up. One batch
  * is open at a time; a client that keeps one and says nothing for CTL_BATCH_IDLE_S
- * loses it, and its connection, when another wants to change something.
+ * loses it, and its connection, when another wants to change something. After `begin restore`
+ * static routes that no line of the batch names are deleted by its commit, which tells what it
+ * did; `commit --dry-run` tells the same, and whether it would fit, and changes nothing.
  * The daemon parses no JSON.
  */
 #pragma once
@@ -30,7 +32,8 @@
 #define CTL_PROTOCOL	 1
 
 /* Behind "route add": prefix, metric N; of each leg nexthop MAC dev PORT weight N. */
-#define CTL_ROUTE_WORDS_MAX (3 + 6 * CTL_LEGS_MAX)
+#define CTL_ROUTE_WORDS_MAX  (3 + 6 * CTL_LEGS_MAX)
+#define CTL_SELECT_WORDS_MAX 10 /* behind "route show": [root] prefix and four pairs */
 
 /**
  * ctl_split() - cut a line into words, in place

@@ -214,11 +214,11 @@ const struct fib_nh *fib_nh_at(const struct fib *fib, uint32_t index)
 	return nexthops_at(&fib->nexthops, index);
 }
 
-void fib_nh_each(const struct fib *fib,
+void fib_nh_each(const struct fib *fib, uint32_t from,
 		 bool (*fn)(void *arg, uint32_t index, const struct fib_nh *nh),
 		 void *arg)
 {
-	for (uint32_t i = 1; i <= fib->nexthops.top; i++)
+	for (uint32_t i = from ? from : 1; i <= fib->nexthops.top; i++)
 		if (nexthops_in_use(&fib->nexthops, i) && !fn(arg, i, fib_nh_at(fib, i)))
 			return;
 }
@@ -332,6 +332,12 @@ static bool is_much(const struct fib *fib, unsigned family)
 	return rib_changes(&fib->rib) > 4096 + rib_routes(&fib->rib, family) / 4;
 }
 
+static void discard(struct fib *fib)
+{
+	table_discard(&fib->table[0]);
+	table_discard(&fib->table[1]);
+}
+
 static int stage(struct fib *fib)
 {
 	bool all[2] = { is_much(fib, 0), is_much(fib, 1) };
@@ -347,10 +353,8 @@ static int stage(struct fib *fib)
 	for (unsigned f = 0; f < 2 && !r; f++)
 		if (all[f])
 			r = fib->table[f].layout->stage_all(&fib->table[f]);
-	if (r < 0) {
-		table_discard(&fib->table[0]);
-		table_discard(&fib->table[1]);
-	}
+	if (r < 0)
+		discard(fib);
 	return r;
 }
 
@@ -360,18 +364,35 @@ static size_t waiting(const struct fib *fib)
 	       ledger_waiting(&fib->table[1].ledger);
 }
 
+/* What earlier commits replaced may be what is missing. */
+static int stage_patiently(struct fib *fib)
+{
+	int r = stage(fib);
+
+	if (r < 0 && waiting(fib)) {
+		quiesce(fib);
+		r = stage(fib);
+	}
+	return r;
+}
+
+int fib_try(struct fib *fib)
+{
+	int r = stage_patiently(fib);
+
+	if (!r)
+		discard(fib);
+	rib_undo(&fib->rib);
+	return r;
+}
+
 int fib_commit(struct fib *fib)
 {
 	int r;
 
 	if (!rib_changes(&fib->rib))
 		return 0;
-	r = stage(fib);
-	if (r < 0 &&
-	    waiting(fib)) { /* what earlier commits replaced may be what is missing */
-		quiesce(fib);
-		r = stage(fib);
-	}
+	r = stage_patiently(fib);
 	if (r < 0) {
 		rib_undo(&fib->rib);
 		fib->sizes.failures++;

@@ -82,8 +82,8 @@ int fib_nh_get(struct fib *fib, const struct fib_nh *nh, uint32_t *ret);
 void fib_nh_ref(struct fib *fib, uint32_t index);
 void fib_nh_put(struct fib *fib, uint32_t index); /* reused only after a grace period */
 const struct fib_nh *fib_nh_at(const struct fib *fib, uint32_t index);
-/* Every next hop in use, in ascending index; stops when @fn returns false. */
-void fib_nh_each(const struct fib *fib,
+/* Every next hop in use from that index on, in ascending order; stops when @fn returns false. */
+void fib_nh_each(const struct fib *fib, uint32_t from,
 		 bool (*fn)(void *arg, uint32_t index, const struct fib_nh *nh),
 		 void *arg);
 /* Changes a next hop under every route that uses it (MAC or port changed), at once: no packet
@@ -148,6 +148,8 @@ int fib_route_del(struct fib *fib, const struct fib_prefix *p,
 		  enum fib_origin origin); /* -ESRCH */
 int fib_commit(struct fib *fib);
 void fib_abort(struct fib *fib); /* gives up what is staged */
+/* What fib_commit() would return; gives up what is staged. */
+int fib_try(struct fib *fib);
 /* Gives memory and next hops back that only wait for a grace period. Commits do it now and then;
  * call it when nothing else is to be done. Waits. */
 void fib_reclaim(struct fib *fib);

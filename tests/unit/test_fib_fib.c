@@ -31,10 +31,13 @@ static void random_changes(const struct fib_conf *conf)
 	for (unsigned round = 0; round < 250; round++) {
 		for (unsigned i = test_below(round % 100 ? 4 : 120); i > 0; i--)
 			model_change(m, HOPS, 300);
-		if (test_below(8) == 0)
+		if (test_below(8) == 0) {
+			if (test_below(2))
+				assert_int_equal(fib_try(m->fib), 0);
 			model_abort(m);
-		else
+		} else {
 			model_commit(m);
+		}
 		model_check(m, test_below(MODEL_BURST + 1));
 		if (round % 10 == 0)
 			model_check_walk(m);

@@ -214,7 +214,7 @@ static void test_pages(void **state)
 		assert_int_equal(fib_route_add(m->fib, &last, FIB_STATIC, 2, 0), 0);
 		fib_nh_ref(m->fib, 1);
 		assert_int_equal(fib_route_add(m->fib, &p, FIB_STATIC, 1, 0), 0);
-		assert_int_equal(fib_commit(m->fib), -ENOSPC);
+		assert_int_equal(i == 1 ? fib_try(m->fib) : fib_commit(m->fib), -ENOSPC);
 		at = UINT32_C(99) << 24;
 		fib_lookup4(*fib_live(m->fib), &at, &nh, 1);
 		assert_int_equal(nh, 0);

@@ -178,7 +178,7 @@ static void test_each(void **state)
 		if (n % 2)
 			fib_nh_put(fib, i);
 	}
-	fib_nh_each(fib, collect, &c);
+	fib_nh_each(fib, 1, collect, &c);
 	assert_int_equal(c.n, 5);
 	for (unsigned n = 0; n < 5; n++)
 		assert_int_equal(c.index[n], 2 * (n + 1));

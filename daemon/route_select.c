@@ -1,0 +1,195 @@
+/* daemon/route_select.c - which routes a request is about */
+
+#include "route_select.h"
+
+#include <string.h>
+
+#include "mac.h"
+#include "route_words.h"
+#include "router.h"
+
+/* ---- prefixes ---- */
+
+static bool is_exact(const struct fib_prefix *of, const struct fib_prefix *p)
+{
+	return !fib_prefix_compare(of, p);
+}
+
+static bool is_inside(const struct fib_prefix *of, const struct fib_prefix *p)
+{
+	return p->family == of->family && p->len >= of->len &&
+	       fib_prefix_covers(of, p->addr);
+}
+
+static bool is_around(const struct fib_prefix *of, const struct fib_prefix *p)
+{
+	return p->family == of->family && p->len <= of->len &&
+	       fib_prefix_covers(p, of->addr);
+}
+
+static const struct {
+	const char *word;
+	route_fits_fn *fits;
+} places[] = {
+	{ "exact", is_exact },
+	{ "root", is_inside },
+	{ "match", is_around },
+};
+
+static int take_prefix(struct route_select *s, const char *word, route_fits_fn *fits,
+		       struct err *err)
+{
+	if (s->fits)
+		return err_set(err, -EINVAL, "%s: one prefix is enough", word);
+	s->fits = fits;
+	return fib_prefix_parse(word, 4, &s->of, err->text, sizeof(err->text));
+}
+
+/* ---- a word with a value ---- */
+
+typedef int take_fn(struct router *r, struct route_select *s, const char *value,
+		    struct err *err);
+
+static int take_origin(struct router *r, struct route_select *s, const char *value,
+		       struct err *err)
+{
+	(void)r;
+	for (unsigned o = 0; o < FIB_ORIGIN_COUNT; o++) {
+		if (strcmp(value, fib_origin_name((enum fib_origin)o)) != 0)
+			continue;
+		s->origin = (enum fib_origin)o;
+		s->has_origin = true;
+		return 0;
+	}
+	return err_set(err, -EINVAL, "proto %s: must be static or kernel", value);
+}
+
+static int take_port(struct router *r, struct route_select *s, const char *value,
+		     struct err *err)
+{
+	const struct port *p = port_by_name(r, value);
+
+	if (!p)
+		return err_set(err, -ENODEV, "dev %s: not a port of this router", value);
+	s->port = p->index;
+	s->has_port = true;
+	return 0;
+}
+
+static int take_mac(struct router *r, struct route_select *s, const char *value,
+		    struct err *err)
+{
+	(void)r;
+	s->has_mac = true;
+	return mac_parse(value, s->mac)
+		       ? 0
+		       : err_set(err, -EINVAL, "lladdr %s: not a MAC address", value);
+}
+
+static int take_kind(struct router *r, struct route_select *s, const char *value,
+		     struct err *err)
+{
+	(void)r;
+	s->has_kind = true;
+	return route_kind_parse(value, &s->kind)
+		       ? 0
+		       : err_set(err, -EINVAL,
+				 "type %s: must be blackhole, unreachable or prohibit",
+				 value);
+}
+
+static const struct {
+	const char *word;
+	take_fn *take;
+} values[] = {
+	{ "proto", take_origin },
+	{ "dev", take_port },
+	{ "lladdr", take_mac },
+	{ "type", take_kind },
+};
+
+static bool looks_like_prefix(const char *word)
+{
+	return strpbrk(word, ".:/0123456789") || !strcmp(word, "default");
+}
+
+/* Return: words taken, or -errno. */
+static int take_words(struct router *r, struct route_select *s, char *const words[],
+		      int n, struct err *err)
+{
+	int ret;
+
+	for (size_t i = 0; i < ARRAY_LEN(places) + ARRAY_LEN(values); i++) {
+		bool is_place = i < ARRAY_LEN(places);
+		size_t v = i - ARRAY_LEN(places);
+
+		if (strcmp(words[0], is_place ? places[i].word : values[v].word) != 0)
+			continue;
+		if (n < 2)
+			return err_set(err, -EINVAL, "%s: what follows it is missing",
+				       words[0]);
+		ret = is_place ? take_prefix(s, words[1], places[i].fits, err)
+			       : values[v].take(r, s, words[1], err);
+		return ret < 0 ? ret : 2;
+	}
+	s->all = !strcmp(words[0], "all");
+	if (!s->all && !looks_like_prefix(words[0]))
+		return err_set(
+			err, -EINVAL,
+			"%s: must be all, exact, root, match, proto, dev, lladdr, type "
+			"or a prefix",
+			words[0]);
+	ret = s->all ? 0 : take_prefix(s, words[0], is_exact, err);
+	return ret < 0 ? ret : 1;
+}
+
+int route_select_parse(struct router *r, char *const words[], int n,
+		       struct route_select *ret, struct err *err)
+{
+	struct route_select s = { .all = n == 0 };
+	int taken;
+
+	for (int i = 0; i < n; i += taken) {
+		taken = take_words(r, &s, words + i, n - i, err);
+		if (taken < 0)
+			return taken;
+	}
+	*ret = s;
+	return 0;
+}
+
+/* ---- routes ---- */
+
+static bool nexthop_fits(const struct route_select *s, const struct fib_nh *nh)
+{
+	if (s->has_kind && nh->kind != s->kind)
+		return false;
+	if ((s->has_port || s->has_mac) && nh->kind != FIB_NH_FORWARD)
+		return false;
+	return (!s->has_port || nh->port == s->port) &&
+	       (!s->has_mac || !memcmp(nh->macs, s->mac, sizeof(s->mac)));
+}
+
+/* Of a group, any leg. */
+static bool target_fits(const struct router *r, const struct route_select *s,
+			uint32_t index)
+{
+	struct fib_group g;
+
+	if (fib_nh_at(r->fib, index)->kind != FIB_NH_GROUP)
+		return nexthop_fits(s, fib_nh_at(r->fib, index));
+	fib_group_at(r->fib, index, &g);
+	for (uint32_t i = 0; i < g.n_legs; i++)
+		if (nexthop_fits(s, fib_nh_at(r->fib, g.leg[i].nh)))
+			return true;
+	return false;
+}
+
+bool route_select_has(const struct router *r, const struct route_select *s,
+		      const struct fib_route *route)
+{
+	return (!s->fits || s->fits(&s->of, &route->prefix)) &&
+	       (!s->has_origin || route->origin == s->origin) &&
+	       ((!s->has_port && !s->has_mac && !s->has_kind) ||
+		target_fits(r, s, route->nh));
+}
