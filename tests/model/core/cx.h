@@ -164,8 +164,8 @@ void cx_flush(struct cx_dev *dev);
  * @max (at most 64) end it. The enhanced layout never has more than 7. 0 = the default. */
 void cx_comp_limits(struct cx_dev *dev, unsigned min, unsigned max);
 
-void cx_clock_advance(struct cx_dev *dev, uint64_t ns); /* virtual clock only */
-uint64_t cx_clock_ns(const struct cx_dev *dev);		/* the 41-bit counter */
+void cx_clock_advance(struct cx_dev *dev, uint64_t ns);
+uint64_t cx_clock_ns(const struct cx_dev *dev); /* the 41-bit counter */
 
 /* ---- port and faults ---- */
 

@@ -426,7 +426,7 @@ struct cx_dev {
 	bool up, fatal, held, withholding;
 	uint8_t fault_vendor; /* while not 0: vendor syndrome of error completions */
 	uint8_t comp_min, comp_max; /* cx_comp_limits(); 0 = the default */
-	uint64_t clock_ns;	    /* virtual clock */
+	uint64_t clock_ns;	    /* cx_clock_advance() */
 	/* lists that step() walks; arrays of pointers, rebuilt when objects come and go */
 	struct cx_uar **uars;
 	struct cx_sq **sqs;

@@ -317,6 +317,20 @@ static int cmd_link(struct args *a)
 	return 0;
 }
 
+static int cmd_clock(struct args *a)
+{
+	char *end;
+	unsigned long long ns;
+
+	errno = 0;
+	ns = strtoull(a->word[0], &end, 10);
+	if (*a->word[0] < '0' || *a->word[0] > '9' || *end || errno)
+		return refuse(a, -EINVAL, "clock: '%s' is not a number of nanoseconds",
+			      a->word[0]);
+	cx_clock_advance(a->port->dev, ns);
+	return 0;
+}
+
 static int cmd_fault(struct args *a)
 {
 	/* The link has other reasons to be down as well; port_link_update() knows all. */
@@ -447,6 +461,7 @@ static const struct command {
 	  cmd_port_del },
 	{ "link", "PORT up|down", "pull the cable out, or back in", true, 1, 1,
 	  cmd_link },
+	{ "clock", "PORT NS", "sets the clock of stamps ahead", true, 1, 1, cmd_clock },
 	{ "fault", "PORT LINE", "one line of a fault script, see cx_fault() in core/cx.h",
 	  true, 1, WORDS, cmd_fault },
 	{ "wire", "PORT LINE", "a line for the port's wire", true, 1, WORDS, cmd_wire },

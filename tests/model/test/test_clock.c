@@ -53,7 +53,13 @@ static void test_real_clock_is_the_callers(void **state)
 	now = 99;
 	assert_int_equal(cx_clock_ns(dev), 99);
 	cx_clock_advance(dev, 1000);
-	assert_int_equal(cx_clock_ns(dev), 99);
+	assert_int_equal(cx_clock_ns(dev), 1099);
+	now = 100;
+	assert_int_equal(cx_clock_ns(dev), 1100);
+	cx_clock_advance(dev, WRAP - 1101);
+	assert_true(cx_clock_ns(dev) == WRAP - 1);
+	now = 105;
+	assert_int_equal(cx_clock_ns(dev), 4);
 	cx_dev_free(dev);
 }
 

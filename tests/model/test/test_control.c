@@ -223,6 +223,8 @@ static void wrong_lines_are_refused_with_a_reason(void **state)
 	assert_says("link", -EINVAL, "wrong number of words");
 	assert_says("link eth0 up now", -EINVAL, "wrong number of words");
 	assert_says("link eth0 sideways", -EINVAL, "'sideways'");
+	assert_says("clock eth0 -5", -EINVAL, "'-5' is not a number of nanoseconds");
+	assert_says("clock eth0 1h", -EINVAL, "'1h' is not a number of nanoseconds");
 	assert_says("link eth9 up", -ENODEV, "no port 'eth9'");
 	assert_says("stat eth9", -ENODEV, "no port 'eth9'");
 	assert_says("trace eth0 cmd,cqx", -EINVAL, "'cqx'");
