@@ -245,6 +245,8 @@ int wire_open(const char *netdev)
 		setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &all, sizeof(all)), 0);
 	assert_return_code(
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)), 0);
+	assert_return_code(setsockopt(fd, SOL_PACKET, PACKET_AUXDATA, &on, sizeof(on)),
+			   0);
 	assert_return_code(bind(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
 	return fd;
 }
@@ -254,17 +256,43 @@ void wire_send(int fd, const struct frame *f)
 	assert_int_equal(send(fd, f->bytes, f->len, 0), f->len);
 }
 
+/* The kernel takes a VLAN tag out of the frame, and hands it beside it. */
+static void put_tag_back(struct frame *f, struct msghdr *msg)
+{
+	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
+	struct tpacket_auxdata aux;
+
+	assert_non_null(c);
+	assert_int_equal(c->cmsg_type, PACKET_AUXDATA);
+	memcpy(&aux, CMSG_DATA(c), sizeof(aux));
+	if (!(aux.tp_status & TP_STATUS_VLAN_VALID))
+		return;
+	assert_in_range(f->len, 14, FRAME_MAX - 4);
+	memmove(f->bytes + 16, f->bytes + 12, f->len - 12);
+	put16(f->bytes + 12, aux.tp_vlan_tpid);
+	put16(f->bytes + 14, aux.tp_vlan_tci);
+	f->len += 4;
+}
+
 bool wire_receive(int fd, struct frame *f, int ms)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
+	uint8_t control[128];
 
 	while (poll(&p, 1, ms) == 1) {
-		ssize_t n = recv(fd, f->bytes, sizeof(f->bytes), 0);
+		struct iovec iov = { f->bytes, sizeof(f->bytes) };
+		struct msghdr msg = { .msg_iov = &iov,
+				      .msg_iovlen = 1,
+				      .msg_control = control,
+				      .msg_controllen = sizeof(control) };
+		ssize_t n = recvmsg(fd, &msg, 0);
 
 		assert_true(n > 0);
 		f->len = (uint32_t)n;
-		if (n >= 14 && !memcmp(f->bytes + 6, test_smac, sizeof(test_smac)))
-			return true;
+		if (n < 14 || memcmp(f->bytes + 6, test_smac, sizeof(test_smac)) != 0)
+			continue;
+		put_tag_back(f, &msg);
+		return true;
 	}
 	return false;
 }
@@ -299,9 +327,10 @@ static void open_queues(struct rig *r, const struct rig_conf *conf)
 				  .striding = !conf->cyclic,
 				  .peers = &r->dev,
 				  .n_peers = 1 };
-	struct m5_txq_conf tx = { .packets = conf->tx_packets ? conf->tx_packets : 256,
-				  .numa_node = -1 };
+	struct m5_txq_conf tx = conf->tx;
 
+	tx.packets = conf->tx_packets ? conf->tx_packets : 256;
+	tx.numa_node = -1;
 	rig_ok(m5_txq_open(r->dev, &tx, &r->err, &r->txq), &r->err);
 	rig_ok(m5_txq_start(r->txq, &r->err), &r->err);
 	r->tx = m5_txq_hot(r->txq);
@@ -416,4 +445,38 @@ bool source_queue(struct source *s, struct m5_tx *tx, size_t at, const struct fr
 		return true;
 	s->out--;
 	return false;
+}
+
+/* ---- another port as the sender ---- */
+
+enum { PEER_PACKETS = 1024, PEER_SLOT = 9216 };
+
+void peer_open(struct peer *p, const char *netdev)
+{
+	struct m5_txq_conf conf = { .packets = PEER_PACKETS, .numa_node = -1 };
+	struct err err;
+
+	memset(p, 0, sizeof(*p));
+	rig_ok(m5_dev_open(netdev, 1, &err, &p->dev), &err);
+	rig_ok(m5_txq_open(p->dev, &conf, &err, &p->txq), &err);
+	rig_ok(m5_txq_start(p->txq, &err), &err);
+	source_open(&p->source, (size_t)PEER_PACKETS * PEER_SLOT, &p->dev, 1);
+}
+
+void peer_close(struct peer *p)
+{
+	rig_sent(m5_txq_hot(p->txq));
+	source_close(&p->source);
+	m5_txq_close(p->txq);
+	m5_dev_close(p->dev);
+}
+
+void peer_send(struct peer *p, const struct frame f[], uint32_t n)
+{
+	struct m5_tx *tx = m5_txq_hot(p->txq);
+
+	for (uint32_t i = 0; i < n; i++)
+		assert_true(source_queue(&p->source, tx, (size_t)i * PEER_SLOT, &f[i]));
+	m5_tx_ring(tx);
+	rig_sent(tx);
 }

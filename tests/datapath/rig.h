@@ -65,6 +65,7 @@ struct rig_conf {
 	uint16_t mtu;			 /* 0: 1500 */
 	bool cyclic;
 	unsigned n_rxq; /* 0: 1 */
+	struct m5_txq_conf tx; /* but for packets and node */
 };
 
 struct rig {
@@ -106,3 +107,17 @@ void source_open(struct source *s, size_t bytes, struct m5_dev *const dev[],
 void source_close(struct source *s);
 /* Copies the frame to @at and queues it. False: the ring is full. */
 bool source_queue(struct source *s, struct m5_tx *tx, size_t at, const struct frame *f);
+
+/* ---- another port as the sender ---- */
+
+/* By a send queue of lib/m5: all frames of a call arrive one behind the other, at once. */
+struct peer {
+	struct m5_dev *dev; /* index 1: none of the rig */
+	struct m5_txq *txq;
+	struct source source;
+};
+
+void peer_open(struct peer *p, const char *netdev);
+void peer_close(struct peer *p);
+/* At most 1024. On return they have left, and have not all been looked at by the other port. */
+void peer_send(struct peer *p, const struct frame f[], uint32_t n);
