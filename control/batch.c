@@ -19,7 +19,8 @@ enum { WINDOW = 256 };
 struct batch {
 	struct ctl_client *client;
 	struct print *print;
-	bool force;
+	bool force, dry_run, missing_ok;
+	const struct command *restore;	      /* NULL = just changes */
 	unsigned line;			      /* read so far */
 	unsigned sent[WINDOW], first, n_sent; /* lines whose replies are to come */
 	unsigned usage_errors, refused;
@@ -52,6 +53,8 @@ static bool take_reply(struct batch *b, unsigned line)
 			return false;
 		error = row_inner(row, "error");
 		b->print->line = line;
+		if (!last && b->restore)
+			print_one(b->print, row, b->restore->text, NULL);
 		if (error && tell(b))
 			print_error(b->print, error);
 		good = good && !error;
@@ -108,6 +111,7 @@ static void send_line(struct batch *b, const char *const words[], int n)
 /* Only changes make sense in one change. */
 static void run_words(struct batch *b, const char *words[], int n)
 {
+	const char *request[CTL_WORDS_MAX];
 	struct err err = { "" };
 	int n_own;
 	const struct command *c = command_find(words, n, &n_own, &err);
@@ -116,13 +120,15 @@ static void run_words(struct batch *b, const char *words[], int n)
 		usage_error(b, -EINVAL, err.text);
 		return;
 	}
-	if (c->text) {
+	if (!c->changes) {
 		usage_error(b, -EINVAL, "a batch holds changes only");
 		return;
 	}
-	words[0] = c->object;
-	words[1] = c->verb;
-	send_line(b, words, n);
+	n = command_request(c, words + n_own, n - n_own, b->missing_ok, request);
+	if (n < 0)
+		usage_error(b, n, "too many words");
+	else
+		send_line(b, request, n);
 }
 
 static void run_line(struct batch *b, char *line, size_t len)
@@ -170,11 +176,25 @@ static int run_file(struct batch *b, FILE *file)
 
 /* ---- the whole ---- */
 
-static bool command(struct batch *b, const char *word)
+/* @more: a second word, or NULL. */
+static bool command(struct batch *b, const char *word, const char *more)
 {
+	const char *words[] = { word, more };
+
 	if (!b->lost)
-		b->lost = ctl_send(b->client, &word, 1, &b->err);
+		b->lost = ctl_send(b->client, words, more ? 2 : 1, &b->err);
 	return !b->lost && take_reply(b, 0);
+}
+
+static bool commit(struct batch *b)
+{
+	bool done;
+
+	print_begin(b->print);
+	done = command(b, "commit", b->dry_run ? "--dry-run" : NULL);
+	if (done && b->restore)
+		print_end(b->print);
+	return done;
 }
 
 static enum status finish(struct batch *b)
@@ -182,8 +202,8 @@ static enum status finish(struct batch *b)
 	bool bad = b->usage_errors + b->refused;
 
 	if (bad && !b->force && !b->lost)
-		command(b, "abort");
-	else if (!b->lost && !command(b, "commit") && !b->lost)
+		command(b, "abort", NULL);
+	else if (!b->lost && !commit(b) && !b->lost)
 		return STATUS_REFUSED;
 	if (b->lost) {
 		b->print->line = 0;
@@ -201,22 +221,53 @@ static FILE *open_file(const char *path)
 				      : fdopen(dup(STDIN_FILENO), "re");
 }
 
-enum status batch_run(struct ctl_client *c, const char *path, bool force, struct print *p)
+static enum status run(struct batch *b, const char *path)
 {
-	struct batch b = { .client = c, .print = p, .force = force };
+	struct print *p = b->print;
 	SCOPED_FILE FILE *file = open_file(path);
 	int r = file ? 0 : -errno;
 
 	p->file = path;
-	if (!r && !command(&b, "begin"))
-		return b.lost ? finish(&b) : STATUS_REFUSED;
+	if (!r && !command(b, "begin", b->restore ? "restore" : NULL))
+		return b->lost ? finish(b) : STATUS_REFUSED;
 	if (!r)
-		r = run_file(&b, file);
+		r = run_file(b, file);
 	if (r < 0) { /* closing the connection gives up what was begun */
 		p->line = 0;
 		print_failure(p, r, NULL, "%s: %s", path, strerror(-r));
 		return STATUS_USAGE;
 	}
+	take_all(b);
+	return finish(b);
+}
+
+enum status batch_run(struct ctl_client *c, const struct options *o, struct print *p)
+{
+	struct batch b = { .client = c,
+			   .print = p,
+			   .force = o->force,
+			   .dry_run = o->dry_run,
+			   .missing_ok = o->missing_ok };
+
+	return run(&b, o->batch);
+}
+
+enum status batch_restore(struct ctl_client *c, const char *path, bool dry_run,
+			  const struct command *cmd, struct print *p)
+{
+	struct batch b = { .client = c, .print = p, .dry_run = dry_run, .restore = cmd };
+
+	return run(&b, path);
+}
+
+enum status batch_try(struct ctl_client *c, const char *const words[], int n,
+		      struct print *p)
+{
+	struct batch b = { .client = c, .print = p, .dry_run = true };
+
+	if (!command(&b, "begin", NULL))
+		return b.lost ? finish(&b) : STATUS_REFUSED;
+	send_line(&b, words, n);
 	take_all(&b);
 	return finish(&b);
 }

@@ -141,19 +141,45 @@ int ctl_send(struct ctl_client *c, const char *const words[], int n, struct err 
 	return r < 0 ? err_set(err, r, "%s", what_of(r)) : 0;
 }
 
-int ctl_reply(struct ctl_client *c, struct row **ret, bool *last, struct err *err)
+static int no_sense(struct err *err, const char *why)
 {
-	char why[200];
+	return err_set(err, -EPROTO, "the daemon's answer makes no sense: %s", why);
+}
+
+int ctl_line(struct ctl_client *c, const char **ret, bool *last, struct err *err)
+{
+	static const char end[] = "{\"status\":"; /* proto.h: only there it comes first */
+	ssize_t n;
 	int r;
 
 	errno = 0;
-	if (getline(&c->line, &c->line_size, c->in) < 0) {
+	n = getline(&c->line, &c->line_size, c->in);
+	if (n < 0) {
 		r = errno ? socket_error() : -ECONNRESET;
 		return err_set(err, r, "%s", what_of(r));
 	}
-	r = row_read(c->line, why, sizeof(why), ret);
-	if (r < 0)
-		return err_set(err, r, "the daemon's answer makes no sense: %s", why);
-	*last = row_has(*ret, "status");
+	if (c->line[n - 1] != '\n')
+		return err_set(err, -ECONNRESET, "%s", what_of(-ECONNRESET));
+	c->line[--n] = '\0';
+	if (n < 2 || c->line[0] != '{' || c->line[n - 1] != '}')
+		return no_sense(err, "not an object");
+	*ret = c->line;
+	*last = !strncmp(c->line, end, sizeof(end) - 1);
 	return 0;
+}
+
+int ctl_parse(const char *line, struct row **ret, struct err *err)
+{
+	char why[200];
+	int r = row_read(line, why, sizeof(why), ret);
+
+	return r < 0 ? no_sense(err, why) : 0;
+}
+
+int ctl_reply(struct ctl_client *c, struct row **ret, bool *last, struct err *err)
+{
+	const char *line;
+	int r = ctl_line(c, &line, last, err);
+
+	return r < 0 ? r : ctl_parse(line, ret, err);
 }

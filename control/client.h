@@ -19,9 +19,13 @@ void ctl_close(struct ctl_client *c);
  * nothing was sent. */
 int ctl_send(struct ctl_client *c, const char *const words[], int n, struct err *err);
 /**
- * ctl_reply() - the next row of the replies
- * @ret:  to be freed
+ * ctl_line() - the next row of the replies, as it came
+ * @ret:  without its end; valid until the next call
  * @last: true = it ends a reply, and has "status"
  */
+int ctl_line(struct ctl_client *c, const char **ret, bool *last, struct err *err);
+int ctl_parse(const char *line, struct row **ret,
+	      struct err *err); /* @ret is to be freed */
+/* Both at once. */
 int ctl_reply(struct ctl_client *c, struct row **ret, bool *last, struct err *err);
 const char *ctl_hint(int r); /* NULL = none */

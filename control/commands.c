@@ -1,10 +1,10 @@
-/* control/commands.c - one table: dispatch, usage, help */
+/* control/commands.c - one table: dispatch, usage, help, completion, manual page */
 
 #include "commands.h"
 
-#include <stdbool.h>
 #include <string.h>
 
+#include "../lib/base/hot.h"
 #include "../lib/ctl/proto.h"
 #include "../lib/ctl/version.h"
 
@@ -19,34 +19,73 @@ static void add_client_version(struct row *row)
 #define ROUTE \
 	"<prefix> { <mac> [dev <port>] | blackhole | unreachable | prohibit | " \
 	"nexthop <mac> [dev <port>] [weight <n>] nexthop ... } [metric <n>]"
+#define SELECT \
+	"[exact|root|match] <prefix> [proto static|kernel] [dev <port>] [lladdr <mac>] " \
+	"[type blackhole|unreachable|prohibit]"
 
 static const struct command commands[] = {
-	{ "route", "show", "[[exact|root|match] <prefix>]",
-	  "routes: all, of a prefix, inside it (root), around it (match)", 0, 2,
-	  print_route, NULL },
+	{ "route", "show", "[" SELECT "]",
+	  "routes: all, of a prefix, inside it (root), around it (match)", 0,
+	  CTL_SELECT_WORDS_MAX, .text = print_route, .columns = columns_route },
 	{ "route", "get", "<address>", "what happens to a packet for this address", 1, 1,
-	  print_route_get, NULL },
-	{ "route", "add", ROUTE, "add a static route", 2, CTL_ROUTE_WORDS_MAX, NULL,
-	  NULL },
+	  .text = print_route_get, .columns = columns_route_get },
+	{ "route", "add", ROUTE, "add a static route", 2, CTL_ROUTE_WORDS_MAX,
+	  .changes = true },
 	{ "route", "replace", ROUTE, "add a static route or put it in the place of one",
-	  2, CTL_ROUTE_WORDS_MAX, NULL, NULL },
-	{ "route", "del", "<prefix> [--missing-ok]", "delete a static route", 1, 2, NULL,
-	  NULL },
+	  2, CTL_ROUTE_WORDS_MAX, .changes = true },
+	{ "route", "append", ROUTE,
+	  "give the static route of this prefix further next hops; add it if there is none",
+	  2, CTL_ROUTE_WORDS_MAX, .changes = true },
+	{ "route", "del", "<prefix> [--missing-ok]", "delete a static route", 1, 1,
+	  .changes = true, .missing_ok = true },
+	{ "route", "flush", "all | " SELECT,
+	  "delete all static routes that fit, as one change", 1, CTL_SELECT_WORDS_MAX,
+	  .changes = true },
+	{ "route", "save", "", "the static routes, as lines for -b and route restore", 0,
+	  0, .ask = "route show proto static", .text = print_saved_route },
+	{ "route", "restore", "<file>",
+	  "make the static routes those of the file (- = standard input), as one change; tells "
+	  "what had to change",
+	  1, 1, .kind = COMMAND_RESTORE, .text = print_counts },
+	{ "nexthop", "show", "", "next hops that routes lead to, and groups of them", 0,
+	  0, .text = print_nexthop, .columns = columns_nexthop },
 	{ "port", "show", "[<port>]",
 	  "ports; -s adds counters, -s -s more of them; -d how they are driven", 0, 1,
-	  print_port, NULL },
+	  .text = print_port, .columns = columns_port },
 	{ "worker", "show", "",
 	  "packet threads; -s adds their turns, -d their place and why", 0, 0,
-	  print_worker, NULL },
+	  .text = print_worker, .columns = columns_worker },
 	{ "drop", "show", "[<port>]",
-	  "packets dropped and punted, by reason; -s shows zeroes too", 0, 1, print_drop,
-	  NULL },
-	{ "status", "", "", "the daemon in a few lines", 0, 0, print_pairs, NULL },
+	  "packets dropped and punted, by reason; -s shows zeroes too", 0, 1,
+	  .text = print_drop },
+	{ "status", "", "", "the daemon in a few lines", 0, 0, .text = print_pairs },
 	{ "version", "", "", "versions of daemon, protocol and this tool", 0, 0,
-	  print_pairs, add_client_version },
+	  .text = print_pairs, .complete = add_client_version },
 };
 
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+const struct command *command_at(unsigned i)
+{
+	return i < N_COMMANDS ? &commands[i] : NULL;
+}
+
+/* What was unique once stays so: scripts have it, and ip(8) has it too. */
+static const char *const kept[] = { "route", "show", "add" };
+
+/* Is it an abbreviation that this name has, whatever other names begin the same? */
+static bool is_kept(const char *full, const char *word)
+{
+	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
+		if (!strcmp(full, kept[i]) && *word == *full && !word[1])
+			return true;
+	return false;
+}
+
+static bool is_name(const char *full, const char *word)
+{
+	return !strcmp(full, word) || is_kept(full, word);
+}
 
 static bool starts(const char *full, const char *word)
 {
@@ -60,7 +99,7 @@ const char *command_object(const char *word, struct err *err)
 	for (int i = 0; i < N_COMMANDS; i++) {
 		const char *object = commands[i].object;
 
-		if (!strcmp(object, word))
+		if (is_name(object, word))
 			return object;
 		if (!starts(object, word) || (found && !strcmp(found, object)))
 			continue;
@@ -86,7 +125,7 @@ static const struct command *find_verb(const char *object, const char *word,
 
 		if (strcmp(c->object, object) != 0 || !starts(c->verb, word))
 			continue;
-		if (!strcmp(c->verb, word))
+		if (is_name(c->verb, word))
 			return c;
 		if (found) {
 			err_set(err, -EINVAL, "%s %s: %s or %s?", object, word,
@@ -108,34 +147,65 @@ static bool has_verbs(const char *object)
 	return false;
 }
 
-const struct command *command_find(const char *const words[], int n, int *n_own,
-				   struct err *err)
+const struct command *command_named(const char *const words[], int n, int *n_own,
+				    struct err *err)
 {
 	const char *object = command_object(words[0], err);
-	const struct command *c;
 
 	if (!object)
 		return NULL;
 	*n_own = has_verbs(object) && n > 1 ? 2 : 1;
 	if (!has_verbs(object))
-		c = find_verb(object, "", err);
-	else
-		c = find_verb(object, n > 1 ? words[1] : "show", err);
+		return find_verb(object, "", err);
+	return find_verb(object, n > 1 ? words[1] : "show", err);
+}
+
+const struct command *command_find(const char *const words[], int n, int *n_own,
+				   struct err *err)
+{
+	const struct command *c = command_named(words, n, n_own, err);
+	char usage[400];
+
 	if (!c || (n - *n_own >= c->min && n - *n_own <= c->max))
 		return c;
-	err_set(err, -EINVAL, "usage: mlx5fwdctl %s%s%s%s%s", c->object,
-		*c->verb ? " " : "", c->verb, *c->args ? " " : "", c->args);
+	err_set(err, -EINVAL, "usage: mlx5fwdctl %s",
+		command_usage(c, usage, sizeof(usage)));
 	return NULL;
+}
+
+int command_request(const struct command *c, const char *const args[], int n,
+		    bool missing_ok, const char *words[])
+{
+	int k = 0;
+
+	if (n + 3 > CTL_WORDS_MAX)
+		return -E2BIG;
+	words[k++] = c->object;
+	if (*c->verb)
+		words[k++] = c->verb;
+	for (int i = 0; i < n; i++)
+		words[k++] = args[i];
+	if (missing_ok && c->missing_ok)
+		words[k++] = "--missing-ok";
+	return k;
+}
+
+char *command_usage(const struct command *c, char *text, size_t size)
+{
+	snprintf(text, size, "%s%s%s%s%s", c->object, *c->verb ? " " : "", c->verb,
+		 *c->args ? " " : "", c->args);
+	return text;
 }
 
 void commands_help(FILE *to, const char *object)
 {
+	char usage[400];
+
 	for (int i = 0; i < N_COMMANDS; i++) {
 		const struct command *c = &commands[i];
 
-		if (object && strcmp(c->object, object) != 0)
-			continue;
-		fprintf(to, "  %s%s%s%s%s\n      %s\n", c->object, *c->verb ? " " : "",
-			c->verb, *c->args ? " " : "", c->args, c->help);
+		if (!object || !strcmp(c->object, object))
+			fprintf(to, "  %s\n      %s\n",
+				command_usage(c, usage, sizeof(usage)), c->help);
 	}
 }

@@ -7,150 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/ctl/version.h"
-#include "../lib/base/number.h"
 #include "../lib/ctl/proto.h"
 #include "batch.h"
 #include "client.h"
 #include "commands.h"
+#include "complete.h"
+#include "help.h"
+#include "options.h"
 #include "status.h"
 
-#define SEE_HELP "see mlx5fwdctl --help"
-
-static void usage(FILE *to)
-{
-	fputs("Usage: mlx5fwdctl [OPTIONS] OBJECT [VERB] [ARGS]\n"
-	      "       mlx5fwdctl [OPTIONS] -b FILE\n\n"
-	      "Objects and verbs may be abbreviated; without a verb, show.\n\n",
-	      to);
-	commands_help(to, NULL);
-	fputs("\n  -j, --json           JSON: an array of objects, the same keys always\n"
-	      "  -p, --pretty         indented JSON\n"
-	      "  -s, --stats          counters; twice: more of them\n"
-	      "  -d, --details        what was chosen, and why\n"
-	      "  -b, --batch FILE     commands from FILE (- = standard input), one a line, as one\n"
-	      "                       change: all of them or none\n"
-	      "      --force          with -b: go on after an error\n"
-	      "  -S, --socket PATH    daemon's socket, default $MLX5FWD_SOCKET or\n"
-	      "                       " CTL_SOCKET "\n"
-	      "  -T, --timeout SEC    wait that long for an answer, default 5\n"
-	      "  -V, --version        version of this program\n"
-	      "  -h, --help           this text\n",
-	      to);
-}
-
-struct options {
-	struct print print;
-	const char *socket, *batch;
-	unsigned timeout_s;
-	bool force;
-};
-
-/* ---- options ---- */
-
-enum { NOT_MINE = -2, GO_ON = -1 }; /* or an enum status to exit with */
-
-static bool is(const char *arg, const char *brief, const char *full)
-{
-	return !strcmp(arg, brief) || !strcmp(arg, full);
-}
-
-static int set_timeout(struct options *o, const char *value)
-{
-	uint64_t v;
-
-	if (number_parse(value, 86400, &v) < 0 || !v) {
-		print_failure(&o->print, -EINVAL, SEE_HELP,
-			      "--timeout %s: must be 1 to 86400 (seconds)", value);
-		return STATUS_USAGE;
-	}
-	o->timeout_s = (unsigned)v;
-	return GO_ON;
-}
-
-static int take_value(struct options *o, const char *arg, const char *value)
-{
-	const char **text = is(arg, "-b", "--batch")	? &o->batch
-			    : is(arg, "-S", "--socket") ? &o->socket
-							: NULL;
-
-	if (!text && !is(arg, "-T", "--timeout"))
-		return NOT_MINE;
-	if (!value) {
-		print_failure(&o->print, -EINVAL, SEE_HELP, "%s: its value is missing",
-			      arg);
-		return STATUS_USAGE;
-	}
-	if (!text)
-		return set_timeout(o, value);
-	*text = value;
-	return GO_ON;
-}
-
-static int take_flag(struct options *o, const char *arg)
-{
-	if (is(arg, "-j", "--json"))
-		o->print.json = true;
-	else if (is(arg, "-p", "--pretty"))
-		o->print.json = o->print.pretty = true;
-	else if (is(arg, "-s", "--stats"))
-		o->print.stats++;
-	else if (is(arg, "-d", "--details"))
-		o->print.details = true;
-	else if (!strcmp(arg, "--force"))
-		o->force = true;
-	else
-		return NOT_MINE;
-	return GO_ON;
-}
-
-/* Options that are all there is to do. */
-static int take_question(const char *arg)
-{
-	if (is(arg, "-V", "--version"))
-		printf("mlx5fwdctl %s\n", MLX5FWD_VERSION);
-	else if (is(arg, "-h", "--help"))
-		usage(stdout);
-	else
-		return NOT_MINE;
-	return STATUS_DONE;
-}
-
-/* Takes options up to the first word, whose index it leaves in @ret. */
-static int take_options(int argc, char **argv, struct options *o, int *ret)
-{
-	int i, r;
-
-	for (i = 1; i < argc && argv[i][0] == '-'; i++) {
-		r = take_flag(o, argv[i]);
-		if (r == NOT_MINE)
-			r = take_question(argv[i]);
-		if (r == NOT_MINE) {
-			r = take_value(o, argv[i], argv[i + 1]);
-			i++;
-		}
-		if (r == NOT_MINE) {
-			print_failure(&o->print, -EINVAL, SEE_HELP, "%s: unknown option",
-				      argv[i - 1]);
-			return STATUS_USAGE;
-		}
-		if (r != GO_ON)
-			return r;
-	}
-	*ret = i;
-	return GO_ON;
-}
-
-/* Flags may follow the words too: `port show -d`. Return: how many words are left. */
-static int take_late_flags(char **words, int n, struct options *o)
-{
-	int left = 0;
-
-	for (int i = 0; i < n; i++)
-		if (take_flag(o, words[i]) == NOT_MINE)
-			words[left++] = words[i];
-	return left;
-}
+#define SEE_HELP  "see mlx5fwdctl --help"
+#define LISTS_ALL "\"mlx5fwdctl help\" lists all"
 
 /* ---- one command ---- */
 
@@ -160,28 +27,59 @@ static enum status lost(const struct print *p, int r, const struct err *err)
 	return STATUS_NO_DAEMON;
 }
 
-/* Prints the rows of one reply. */
+static void print_reply_row(const struct command *cmd, struct row *row, struct print *p)
+{
+	if (cmd->complete)
+		cmd->complete(row);
+	if (cmd->text)
+		print_one(p, row, cmd->text, cmd->columns);
+}
+
+/* Rows that are printed as they came need not be understood. */
+static bool as_it_came(const struct command *cmd, const struct print *p)
+{
+	return p->json && !p->pretty && cmd->text && !cmd->complete;
+}
+
+/* Prints the rows of one reply; @error is its end's. Return: 0 or -errno. */
+static int take_rows(struct ctl_client *c, const struct command *cmd, struct print *p,
+		     struct row **error, struct err *err)
+{
+	bool raw = as_it_came(cmd, p), last = false;
+	const char *line;
+	struct row *row;
+	int r;
+
+	while (!last) {
+		r = ctl_line(c, &line, &last, err);
+		if (!r && raw && !last) {
+			print_json_line(p, line);
+			continue;
+		}
+		if (!r)
+			r = ctl_parse(line, &row, err);
+		if (r < 0)
+			return r;
+		if (last)
+			*error = row_inner(row, "error");
+		else
+			print_reply_row(cmd, row, p);
+		row_free(row);
+	}
+	return 0;
+}
+
 static enum status take_reply(struct ctl_client *c, const struct command *cmd,
 			      struct print *p)
 {
-	struct row *row, *error = NULL;
+	struct row *error = NULL;
 	struct err err = { "" };
-	bool last = false;
 	int r;
 
 	print_begin(p);
-	while (!last) {
-		r = ctl_reply(c, &row, &last, &err);
-		if (r < 0)
-			return lost(p, r, &err);
-		if (last)
-			error = row_inner(row, "error");
-		else if (cmd->complete)
-			cmd->complete(row);
-		if (!last && cmd->text)
-			print_one(p, row, cmd->text);
-		row_free(row);
-	}
+	r = take_rows(c, cmd, p, &error, &err);
+	if (r < 0)
+		return lost(p, r, &err);
 	if (cmd->text && (!error || p->count))
 		print_end(p);
 	if (!error)
@@ -191,8 +89,8 @@ static enum status take_reply(struct ctl_client *c, const struct command *cmd,
 	return STATUS_REFUSED;
 }
 
-static enum status run_command(struct ctl_client *c, const struct command *cmd,
-			       const char *const words[], int n, struct print *p)
+static enum status ask(struct ctl_client *c, const struct command *cmd,
+		       const char *const words[], int n, struct print *p)
 {
 	struct err err = { "" };
 	int r = ctl_send(c, words, n, &err);
@@ -204,114 +102,132 @@ static enum status run_command(struct ctl_client *c, const struct command *cmd,
 	return r < 0 ? lost(p, r, &err) : take_reply(c, cmd, p);
 }
 
-/* The words as the daemon knows them: abbreviations written out, `show` put in. Return: how many;
- * 0: they are no command, @err says why. */
-static int spell_out(const char *const said[], int n, const struct command **ret,
-		     const char *words[CTL_WORDS_MAX], struct err *err)
+/* @args: words behind object and verb. */
+static enum status run_command(struct ctl_client *c, const struct command *cmd,
+			       const char *const args[], int n, struct options *o)
 {
-	const struct command *cmd;
-	int n_own, k = 0;
+	const char *words[CTL_WORDS_MAX];
+	char *own[CTL_WORDS_MAX], line[80];
 
-	if (n >= CTL_WORDS_MAX) {
-		err_set(err, -E2BIG, "too many words");
-		return 0;
+	if (cmd->kind == COMMAND_RESTORE)
+		return batch_restore(c, args[0], o->dry_run, cmd, &o->print);
+	if (cmd->ask) {
+		snprintf(line, sizeof(line), "%s", cmd->ask);
+		n = ctl_split(line, own);
+		memcpy(words, own, (size_t)n * sizeof(*words));
+	} else {
+		n = command_request(cmd, args, n, o->missing_ok, words);
 	}
-	cmd = command_find(said, n, &n_own, err);
-	if (!cmd)
-		return 0;
-	words[k++] = cmd->object;
-	if (*cmd->verb)
-		words[k++] = cmd->verb;
-	for (int i = n_own; i < n; i++)
-		words[k++] = said[i];
-	*ret = cmd;
-	return k;
+	if (n < 0) {
+		print_failure(&o->print, n, NULL, "too many words");
+		return STATUS_USAGE;
+	}
+	return o->dry_run ? batch_try(c, words, n, &o->print)
+			  : ask(c, cmd, words, n, &o->print);
 }
 
 /* ---- help ---- */
 
-/* `help`, `help OBJECT`, `OBJECT help`. */
-static bool asks_help(char **argv, int n)
+static bool is_help(const char *word)
 {
-	return n && n <= 2 &&
-	       (!strcmp(argv[0], "help") ||
-		(n == 2 && (!strcmp(argv[1], "help") || is(argv[1], "-h", "--help"))));
+	return !strcmp(word, "help") || !strcmp(word, "-h") || !strcmp(word, "--help");
 }
 
-static enum status help(const struct options *o, char **argv, int n)
+/* `help`, `help OBJECT`, `OBJECT help`. */
+static bool asks_help(const char *const words[], int n)
 {
-	const char *word = strcmp(argv[0], "help") != 0 ? argv[0]
-			   : n == 2			? argv[1]
-							: NULL;
+	return n && n <= 2 &&
+	       (!strcmp(words[0], "help") || (n == 2 && is_help(words[1])));
+}
+
+static enum status help(const struct options *o, const char *const words[], int n)
+{
+	const char *word = strcmp(words[0], "help") != 0 ? words[0]
+			   : n == 2			 ? words[1]
+							 : NULL;
 	struct err err = { "" };
 	const char *object = word ? command_object(word, &err) : NULL;
 
 	if (!word)
-		usage(stdout);
+		help_usage(stdout);
 	else if (object)
 		commands_help(stdout, object);
 	else
-		print_failure(&o->print, -EINVAL, "\"mlx5fwdctl help\" lists all", "%s",
-			      err.text);
+		print_failure(&o->print, -EINVAL, LISTS_ALL, "%s", err.text);
 	return word && !object ? STATUS_USAGE : STATUS_DONE;
 }
 
 /* ---- */
 
-static enum status run(struct options *o, char **argv, int n)
+static enum status usage_error(const struct options *o, const char *hint, const char *why)
+{
+	print_failure(&o->print, -EINVAL, hint, "%s", why);
+	return STATUS_USAGE;
+}
+
+/* NULL: the options go together with the command (NULL = a batch). */
+static const char *what_is_wrong(const struct options *o, const struct command *cmd)
+{
+	bool restores = cmd && cmd->kind == COMMAND_RESTORE;
+
+	if (o->force && !o->batch)
+		return "--force: only with --batch";
+	if (o->dry_run && cmd && !cmd->changes && !restores)
+		return "--dry-run: only with changes of routes";
+	if (o->missing_ok && cmd && !cmd->missing_ok)
+		return "--missing-ok: only with route del";
+	return NULL;
+}
+
+static enum status run(struct options *o, const char *const said[], int n)
 {
 	static const char *const status[] = { "status" }; /* without a word */
-	const char *words[CTL_WORDS_MAX];
 	const struct command *cmd = NULL;
 	struct err err = { "" };
 	struct ctl_client *c;
+	const char *wrong;
 	enum status ret;
-	int r;
+	int n_own = 0, r;
 
-	if (!o->batch) {
-		n = spell_out(n ? (const char *const *)argv : status, n ? n : 1, &cmd,
-			      words, &err);
-		if (!n) {
-			print_failure(&o->print, -EINVAL, "\"mlx5fwdctl help\" lists all",
-				      "%s", err.text);
-			return STATUS_USAGE;
-		}
-	}
+	if (!n)
+		said = status;
+	if (o->batch && n)
+		return usage_error(o, SEE_HELP,
+				   "a batch takes its commands from the file");
+	if (!o->batch)
+		cmd = command_find(said, n ? n : 1, &n_own, &err);
+	if (!o->batch && !cmd)
+		return usage_error(o, LISTS_ALL, err.text);
+	wrong = what_is_wrong(o, cmd);
+	if (wrong)
+		return usage_error(o, SEE_HELP, wrong);
 	r = ctl_connect(o->socket, o->timeout_s, &err, &c);
 	if (r < 0)
 		return lost(&o->print, r, &err);
-	ret = cmd ? run_command(c, cmd, words, n, &o->print)
-		  : batch_run(c, o->batch, o->force, &o->print);
+	ret = cmd ? run_command(c, cmd, said + n_own, n ? n - n_own : 0, o)
+		  : batch_run(c, o, &o->print);
 	ctl_close(c);
 	return ret;
 }
 
-static enum status check_options(const struct options *o, int n_words)
-{
-	const char *why = o->batch && n_words ? "a batch takes its commands from the file"
-			  : o->force && !o->batch ? "--force: only with --batch"
-						  : NULL;
-
-	if (!why)
-		return STATUS_DONE;
-	print_failure(&o->print, -EINVAL, SEE_HELP, "%s", why);
-	return STATUS_USAGE;
-}
-
 int main(int argc, char **argv)
 {
-	const char *env = getenv(CTL_SOCKET_ENV);
+	const char *env = getenv(CTL_SOCKET_ENV), **words;
 	struct options o = { .socket = env && *env ? env : CTL_SOCKET, .timeout_s = 5 };
-	int first, n = 0, r = take_options(argc, argv, &o, &first);
+	int n, r;
 
-	if (r == GO_ON)
-		n = take_late_flags(argv + first, argc - first, &o);
-	if (r == GO_ON && asks_help(argv + first, n))
-		r = (int)help(&o, argv + first, n);
-	if (r == GO_ON && check_options(&o, n) != STATUS_DONE)
-		r = STATUS_USAGE;
-	if (r == GO_ON)
-		r = (int)run(&o, argv + first, n);
+	if (argc > 1 && !strcmp(argv[1], "--complete")) {
+		complete_words((const char *const *)argv + 2, argc - 2, o.socket);
+		return STATUS_DONE;
+	}
+	words = calloc((size_t)argc + 1, sizeof(*words));
+	if (!words)
+		return STATUS_USAGE;
+	r = options_take(argc, argv, &o, words, &n);
+	if (r == OPTIONS_GO_ON)
+		r = asks_help(words, n) ? (int)help(&o, words, n)
+					: (int)run(&o, words, n);
+	free(words);
 	if ((fflush(stdout) || ferror(stdout)) && r == STATUS_DONE) {
 		print_failure(&o.print, -errno, NULL, "standard output: %s",
 			      strerror(errno));

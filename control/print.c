@@ -16,16 +16,32 @@ void print_begin(struct print *p)
 }
 
 /* The bracket opens with the first row, so that an error instead of rows stands alone. */
-void print_one(struct print *p, const struct row *row, print_row text)
+static void open_element(struct print *p)
 {
-	if (!p->json) {
-		text(p, row);
-		return;
-	}
 	fputs(p->count++ ? "," : "[", stdout);
 	if (p->pretty)
 		putchar('\n');
-	row_print(row, stdout, p->pretty);
+}
+
+void print_one(struct print *p, const struct row *row, print_row *text,
+	       const struct column *columns)
+{
+	if (p->json) {
+		open_element(p);
+		row_print(row, stdout, p->pretty);
+	} else if (p->brief && columns) {
+		if (!p->count++ && !p->no_legend)
+			print_titles(columns);
+		print_brief(p, row, columns);
+	} else {
+		text(p, row);
+	}
+}
+
+void print_json_line(struct print *p, const char *line)
+{
+	open_element(p);
+	fputs(line, stdout);
 }
 
 void print_end(struct print *p)
@@ -135,6 +151,19 @@ void print_route_get(const struct print *p, const struct row *row)
 	printf(" verdict %s", row_text(row, "verdict"));
 	if (row_has(row, "reason"))
 		printf(" reason %s", row_text(row, "reason"));
+	putchar('\n');
+	row_each_row(row, "nexthops", print_leg, NULL);
+}
+
+void print_nexthop(const struct print *p, const struct row *row)
+{
+	(void)p;
+	printf("id %" PRId64 " %s", row_number(row, "id"), row_text(row, "type"));
+	if (row_has(row, "lladdr"))
+		printf(" lladdr %s dev %s src %s mtu %" PRId64, row_text(row, "lladdr"),
+		       row_text(row, "dev"), row_text(row, "src_lladdr"),
+		       row_number(row, "mtu"));
+	row_each_word(row, "flags", print_flag, NULL);
 	putchar('\n');
 	row_each_row(row, "nexthops", print_leg, NULL);
 }
@@ -269,4 +298,21 @@ void print_pairs(const struct print *p, const struct row *row)
 {
 	(void)p;
 	row_each(row, print_pair, NULL);
+}
+
+static void print_count(void *arg, const char *name, const char *value)
+{
+	bool *first = arg;
+
+	printf("%s%s %s", *first ? "" : " ", name, value);
+	*first = false;
+}
+
+void print_counts(const struct print *p, const struct row *row)
+{
+	bool first = true;
+
+	(void)p;
+	row_each(row, print_count, &first);
+	putchar('\n');
 }

@@ -12,8 +12,9 @@
 
 struct print {
 	bool json, pretty;
-	unsigned stats; /* number of -s */
-	bool details;	/* -d */
+	unsigned stats;	       /* number of -s */
+	bool details;	       /* -d */
+	bool brief, no_legend; /* -br */
 	/* what errors are about, in a batch */
 	const char *file; /* NULL = no batch */
 	unsigned line;	  /* 0 = no line of it */
@@ -21,10 +22,22 @@ struct print {
 	unsigned count;
 };
 
-typedef void (*print_row)(const struct print *p, const struct row *row);
+typedef void print_row(const struct print *p, const struct row *row);
+
+/* Of a table, -br. */
+struct column {
+	const char *title; /* NULL: no more */
+	const char *key;
+	unsigned width;
+	/* What stands there; NULL = the member of that key. */
+	void (*text)(const struct row *row, char *text, size_t size);
+};
 
 void print_begin(struct print *p);
-void print_one(struct print *p, const struct row *row, print_row text);
+void print_one(struct print *p, const struct row *row, print_row *text,
+	       const struct column *columns);
+/* The same, of a row that is JSON text already; only with -j. */
+void print_json_line(struct print *p, const char *line);
 void print_end(struct print *p);
 
 /* "mlx5fwdctl: FILE:LINE: MESSAGE (CODE); HINT" */
@@ -34,10 +47,15 @@ void print_failure(const struct print *p, int r, const char *hint, const char *f
 	__attribute__((format(printf, 4, 5)));
 
 /* Rows as text. */
-void print_route(const struct print *p, const struct row *row);
-void print_route_get(const struct print *p, const struct row *row);
-void print_port(const struct print *p, const struct row *row);
-void print_worker(const struct print *p, const struct row *row);
-void print_drop(const struct print *p, const struct row *row);
-void print_pairs(const struct print *p,
-		 const struct row *row); /* name value, one a line */
+print_row print_route, print_route_get, print_nexthop, print_port, print_worker,
+	print_drop;
+print_row print_pairs;	     /* name value, one a line */
+print_row print_counts;	     /* all in one line */
+print_row print_saved_route; /* as a command, save.c */
+
+/* brief.c */
+void print_brief(const struct print *p, const struct row *row,
+		 const struct column *columns);
+void print_titles(const struct column *columns);
+extern const struct column columns_route[], columns_route_get[], columns_nexthop[],
+	columns_port[], columns_worker[];

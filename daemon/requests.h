@@ -28,8 +28,8 @@ void request_route_flush(struct request *req);
 void request_begin(struct request *req);
 void request_commit(struct request *req);
 void request_abort(struct request *req);
-void batch_client_gone(struct router *r,
-		       const struct client *c); /* gives up its batch */
+/* Gives up its batch. */
+void batch_client_gone(struct router *r, const struct client *c);
 /* route_show.c */
 void request_route_show(struct request *req);
 void request_route_get(struct request *req);

@@ -29,19 +29,39 @@ static void set_nexthop(struct row *row, const struct router *r, const struct fi
 	row_set_text(row, "dev", r->port[nh->port].conf->name);
 }
 
-/* As `ip -j route` has them: a list of rows, each with its weight and flags. */
+struct shown_leg {
+	const struct fib_nh *nh;
+	const struct fib_leg *leg;
+};
+
+static int compare_legs(const void *a, const void *b)
+{
+	const struct fib_nh *x = ((const struct shown_leg *)a)->nh;
+	const struct fib_nh *y = ((const struct shown_leg *)b)->nh;
+
+	return x->port != y->port ? x->port - y->port
+				  : memcmp(x->macs, y->macs, sizeof(x->macs));
+}
+
+/* As `ip -j route` has them: a list of rows, each with its weight and flags. By port and address,
+ * so that the order tells nothing of the past. */
 static void set_legs(struct row *row, const struct router *r, uint32_t index)
 {
 	static const char *const down[] = { "linkdown" };
+	struct shown_leg shown[FIB_GROUP_LEGS];
 	struct fib_group g;
 
 	fib_group_at(r->fib, index, &g);
+	for (uint32_t i = 0; i < g.n_legs; i++)
+		shown[i] =
+			(struct shown_leg){ fib_nh_at(r->fib, g.leg[i].nh), &g.leg[i] };
+	qsort(shown, g.n_legs, sizeof(*shown), compare_legs);
 	for (uint32_t i = 0; i < g.n_legs; i++) {
 		struct row *leg = row_new();
 
-		set_nexthop(leg, r, fib_nh_at(r->fib, g.leg[i].nh));
-		row_set_count(leg, "weight", g.leg[i].weight);
-		row_set_words(leg, "flags", down, g.leg[i].down);
+		set_nexthop(leg, r, shown[i].nh);
+		row_set_count(leg, "weight", shown[i].leg->weight);
+		row_set_words(leg, "flags", down, shown[i].leg->down);
 		row_add_row(row, "nexthops", leg);
 	}
 }

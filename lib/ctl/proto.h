@@ -2,7 +2,7 @@
  *
  * SOCK_STREAM Unix socket. A request is one line of printable ASCII: shell-quoted
  * words, at most CTL_LINE_MAX bytes with the line feed. Replies are JSON objects, one
- * a line, in the order of the requests; the last object of a reply carries "status":
+ * a line, in the order of the requests; the last object of a reply begins with "status":
  *
  *   route show                     ->  {"dst":"10.0.0.0/8",...}
  *                                      {"dst":"192.0.2.0/24",...}

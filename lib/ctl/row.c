@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct row {
 	json_t *json;
@@ -149,6 +150,32 @@ int64_t row_number(const struct row *row, const char *key)
 bool row_flag(const struct row *row, const char *key)
 {
 	return json_is_true(member(row, key));
+}
+
+static void append_text(char *text, size_t size, const char *more)
+{
+	size_t n = strlen(text);
+
+	snprintf(text + n, size - n, "%s%s", n ? "," : "", more);
+}
+
+void row_member_text(const struct row *row, const char *key, char *text, size_t size)
+{
+	json_t *value = member(row, key), *word;
+	size_t i;
+
+	*text = '\0';
+	if (json_is_string(value))
+		append_text(text, size, json_string_value(value));
+	else if (json_is_integer(value))
+		snprintf(text, size, "%" PRId64, (int64_t)json_integer_value(value));
+	else if (json_is_boolean(value))
+		append_text(text, size, json_is_true(value) ? "yes" : "no");
+	json_array_foreach(value, i, word)
+	{
+		if (json_is_string(word))
+			append_text(text, size, json_string_value(word));
+	}
 }
 
 struct row *row_inner(const struct row *row, const char *key)

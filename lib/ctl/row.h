@@ -41,6 +41,8 @@ bool row_has(const struct row *row, const char *key);
 const char *row_text(const struct row *row, const char *key); /* "" = absent */
 int64_t row_number(const struct row *row, const char *key);   /* 0 = absent */
 bool row_flag(const struct row *row, const char *key);	      /* false = absent */
+/* The member as text: words of a list with commas between them, flags as yes or no; "" = absent. */
+void row_member_text(const struct row *row, const char *key, char *text, size_t size);
 /* The row that is a member, to be freed; NULL = absent. */
 struct row *row_inner(const struct row *row, const char *key);
 

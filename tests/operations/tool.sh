@@ -1,82 +1,7 @@
 #!/bin/bash
-# netns/tool.sh - mlx5fwdctl: exit status, wording, JSON, abbreviations, batches
+# operations/tool.sh - mlx5fwdctl: exit status, wording, JSON, abbreviations, batches
 # timeout: 180
 . "$(dirname "$0")/lib.sh"
-
-tool=$FWD_BIN/control/mlx5fwdctl
-
-# Runs fwdctl; status in $rc, what it printed in $out, what it complained in $said.
-try() # ARGS...
-{
-	fwdctl "$@" >"$TMPDIR/out" 2>"$TMPDIR/said" </dev/null
-	rc=$?
-	out=$(cat "$TMPDIR/out")
-	said=$(cat "$TMPDIR/said")
-}
-
-# Status and complaint of a command that fails; nothing on standard output.
-refused() # STATUS COMPLAINT ARGS...
-{
-	local status=$1 complaint=$2
-
-	shift 2
-	try "$@"
-	equal "$*: status" $rc "$status"
-	equal "$*: says" "$said" "mlx5fwdctl: $complaint"
-	equal "$*: prints" "$out" ''
-}
-
-not_added() # COMPLAINT ARGS...
-{
-	local complaint=$1
-
-	shift
-	refused 2 "route add: $complaint" route add "$@"
-}
-
-done_silently() # ARGS...
-{
-	try "$@"
-	equal "$*: status, output, complaint" "$rc,$out,$said" 0,,
-}
-
-prints() # TEXT ARGS...
-{
-	local text=$1
-
-	shift
-	try "$@"
-	equal "$*: status" $rc 0
-	equal "$*: prints" "$out" "$text"
-	equal "$*: says" "$said" ''
-}
-
-# Value of a Python expression over the JSON that was printed, j; or over all of them, a.
-json() # EXPRESSION
-{
-	python3 -c '
-import json, sys
-d = json.JSONDecoder()
-text = sys.stdin.read()
-a = []
-while text.strip():
-    j, end = d.raw_decode(text.lstrip())
-    a.append(j)
-    text = text.lstrip()[end:]
-print(eval(sys.argv[1]))' "$1" <"$TMPDIR/out" 2>&1
-}
-
-batch() # STATUS LINES [OPTIONS...]
-{
-	local status=$1
-
-	printf '%s\n' "$2" >"$TMPDIR/lines"
-	shift 2
-	try "$@" -b "$TMPDIR/lines"
-	equal "batch: status" $rc "$status"
-}
-
-shown() { fwdctl route show "$@"; }
 
 see_help='see mlx5fwdctl --help'
 lists_all='"mlx5fwdctl help" lists all'
@@ -139,18 +64,18 @@ for words in 'help route' 'help r' 'route help' 'route --help' 'r -h'; do
 	# shellcheck disable=SC2086 # words
 	try $words
 	equal "$words: status" $rc 0
-	equal "$words: commands" "$(grep -c '^  route ' "$TMPDIR/out")" 5
+	equal "$words: commands" "$(grep -c '^  route ' "$TMPDIR/out")" 9
 done
 refused 1 "frob: unknown (EINVAL); $lists_all" help frob
 refused 1 "frob: unknown (EINVAL); $lists_all" frob
-refused 1 ": route or port? (EINVAL); $lists_all" ''
+refused 1 ": route or nexthop? (EINVAL); $lists_all" ''
 refused 1 "route : show or get? (EINVAL); $lists_all" route ''
 refused 1 "route frob: unknown (EINVAL); $lists_all" route frob
 refused 1 "route r x: unknown (EINVAL); $lists_all" 'route' 'r x'
 refused 1 "usage: mlx5fwdctl route get <address> (EINVAL); $lists_all" route get
 refused 1 "usage: mlx5fwdctl status (EINVAL); $lists_all" status now
 refused 1 "usage: mlx5fwdctl worker show (EINVAL); $lists_all" worker show 1
-for option in -br --brief -D -ts -x --jsn -jp --; do
+for option in -D -x --jsn -jp -sb --; do
 	refused 1 "$option: unknown option (EINVAL); $see_help" $option status
 done
 refused 1 "-T: its value is missing (EINVAL); $see_help" -T
@@ -158,6 +83,8 @@ for value in 0 x -1 86401 '' 5s; do
 	refused 1 "--timeout $value: must be 1 to 86400 (seconds) (EINVAL); $see_help" -T "$value" \
 		status
 done
+refused 1 "--dry-run: only with changes of routes (EINVAL); $see_help" --dry-run status
+refused 1 "--missing-ok: only with route del (EINVAL); $see_help" --missing-ok status
 refused 1 "--force: only with --batch (EINVAL); $see_help" --force status
 refused 1 "a batch takes its commands from the file (EINVAL); $see_help" -b /dev/null status
 try -j frob
@@ -195,7 +122,8 @@ prints '10.0.0.0/8 lladdr 7c:c2:55:be:f3:c7 dev eth0 proto static' route show 10
 prints '' route show 10/9
 prints "$(shown | sed -n 2,3p)" route show root 10/8
 prints "$(shown | sed -n 1,3p)" route show match 10.1.1.1
-refused 2 "route show: inside: must be exact, root or match (EINVAL)" route show inside 10/8
+refused 2 "route show: inside: must be all, exact, root, match, proto, dev, lladdr, type or a\
+ prefix (EINVAL)" route show inside 10/8
 prints '10.2.2.2 lladdr 7c:c2:55:be:f3:c7 dev eth0 by 10.0.0.0/8 proto static verdict forward' \
 	route get 10.2.2.2
 prints 'unreachable 2001:db9::1 by ::/0 proto static verdict punt reason unreachable' route get \
@@ -203,15 +131,15 @@ prints 'unreachable 2001:db9::1 by ::/0 proto static verdict punt reason unreach
 prints '10.0.2.1 verdict punt reason local' route get 10.0.2.1
 
 done_silently route add 172.16/12 metric 3 nexthop $b_mac dev eth1 nexthop $a_mac dev eth0 weight 2
-legs="	nexthop lladdr $b_mac dev eth1 weight 1
-	nexthop lladdr $a_mac dev eth0 weight 2"
+legs="	nexthop lladdr $a_mac dev eth0 weight 2
+	nexthop lladdr $b_mac dev eth1 weight 1"
 prints "172.16.0.0/12 proto static metric 3
 $legs" route show 172.16/12
 prints "172.16.1.1 by 172.16.0.0/12 proto static verdict forward
 $legs" route get 172.16.1.1
 try -j route show 172.16/12
 equal 'legs as JSON' "$(json '[(n["dev"], n["weight"], n["flags"]) for n in j[0]["nexthops"]]')" \
-	"[('eth1', 1, []), ('eth0', 2, [])]"
+	"[('eth0', 2, []), ('eth1', 1, [])]"
 done_silently route del 172.16/12
 
 not_added 'dev: which port? There are: eth0, eth1 (EINVAL)' 11/8 $b_mac
@@ -230,6 +158,7 @@ not_added '7c:c2:55:be:f3: not a MAC address, nor blackhole, unreachable or proh
 	11/8 7c:c2:55:be:f3 dev eth0
 refused 2 'route del 11/8: there is no such static route (ESRCH)' route del 11/8
 done_silently route del 11/8 --missing-ok
+done_silently --missing-ok route del 11/8
 done_silently route del 10.1/16
 prints '' route show 10.1/16
 refused 2 'port show eth9: not a port of this router (ENODEV)' port show eth9
@@ -282,7 +211,8 @@ equal 'port show -s -s: lines' "$(fwdctl -s -s port show | wc -l)" 8
 equal 'drop show: lines of eth0, none has happened' "$(fwdctl drop show eth0)" 'eth0:'
 check 'drop show -s: zeroes too' [ "$(fwdctl -s drop show eth0 | wc -l)" -gt 20 ]
 equal 'worker show -s: lines' "$(fwdctl -s worker show | wc -l)" 2
-equal 'flags may follow the words' "$(fwdctl port show -s eth0 --stats)" "$(fwdctl -s -s port show eth0)"
+equal 'flags may follow the words' "$(fwdctl port show -s eth0 --stats)" \
+	"$(fwdctl -s -s port show eth0)"
 equal 'and are no words there' "$(fwdctl -j port show -d | wc -l)" 1
 
 # ---- batches ----

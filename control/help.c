@@ -1,0 +1,170 @@
+/* control/help.c - what the tables say, as text for a terminal and as a manual page */
+
+#include "help.h"
+
+#include "../lib/ctl/proto.h"
+#include "../lib/ctl/version.h"
+#include "commands.h"
+#include "options.h"
+
+static const struct {
+	const char *number, *means;
+} statuses[] = {
+	{ "0", "done" },
+	{ "1", "usage: nothing was asked of the daemon" },
+	{ "2", "the daemon said no" },
+	{ "3",
+	  "cannot talk to the daemon: it is absent, does not permit it, or does not answer" },
+	{ "4", "a batch was applied in part (--force)" },
+};
+
+void help_usage(FILE *to)
+{
+	fputs("Usage: mlx5fwdctl [OPTIONS] OBJECT [VERB] [ARGS]\n"
+	      "       mlx5fwdctl [OPTIONS] -b FILE\n\n"
+	      "Objects and verbs may be abbreviated; without a verb, show.\n\n",
+	      to);
+	commands_help(to, NULL);
+	fputc('\n', to);
+	options_help(to);
+}
+
+/* ---- man(7): a backslash, and what would be a request or a hyphen, are written otherwise ---- */
+
+static void put(FILE *to, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '-' || *text == '\\')
+			fputc('\\', to);
+		fputc(*text == '\\' ? 'e' : *text, to);
+	}
+}
+
+static void put_line(FILE *to, const char *text)
+{
+	if (*text == '.' || *text == '\'')
+		fputs("\\&", to);
+	put(to, text);
+	fputc('\n', to);
+}
+
+/* <prefix> is something to be filled in. */
+static void put_args(FILE *to, const char *args)
+{
+	char c[2] = "";
+
+	for (; *args; args++) {
+		c[0] = *args;
+		if (*args == '<')
+			fputs("\\fI", to);
+		else if (*args == '>')
+			fputs("\\fR", to);
+		else
+			put(to, c);
+	}
+}
+
+static void put_command(FILE *to, const struct command *c)
+{
+	fprintf(to, ".TP\n\\fB%s%s%s\\fR ", c->object, *c->verb ? " " : "", c->verb);
+	put_args(to, c->args);
+	fputc('\n', to);
+	put_line(to, c->help);
+}
+
+static void put_option(FILE *to, const struct option_row *o)
+{
+	fputs(".TP\n\\fB", to);
+	if (o->brief)
+		put(to, o->brief);
+	fputs(o->brief ? "\\fR, \\fB" : "", to);
+	put(to, o->full);
+	fputs("\\fR", to);
+	if (o->value)
+		fprintf(to, " \\fI%s\\fR", o->value);
+	fputc('\n', to);
+	put_line(to, o->help);
+}
+
+static const char intro[] =
+	".SH NAME\n"
+	"mlx5fwdctl \\- show and change what mlx5fwd does\n"
+	".SH SYNOPSIS\n"
+	".B mlx5fwdctl\n"
+	"[\\fIOPTIONS\\fR] \\fIOBJECT\\fR [\\fIVERB\\fR] [\\fIARGS\\fR]\n"
+	".br\n"
+	".B mlx5fwdctl\n"
+	"[\\fIOPTIONS\\fR] \\fB\\-b\\fR \\fIFILE\\fR\n"
+	".SH DESCRIPTION\n"
+	"Talks to a running\n"
+	".BR mlx5fwd (8)\n"
+	"by its control socket. Objects and verbs may be abbreviated to what is unique; without a\n"
+	"verb,\n"
+	".B show\n"
+	"is meant, and without an object,\n"
+	".BR status .\n"
+	"Root and members of the group of the socket may change something.\n"
+	".PP\n"
+	"A prefix is read as\n"
+	".BR ip (8)\n"
+	"reads it:\n"
+	".BR 10/8 ,\n"
+	".BR default ,\n"
+	".BR ::/0 ,\n"
+	"or an address alone; bits behind its length are refused. A route has the MAC address of its\n"
+	"gateway. With one port no\n"
+	".B dev\n"
+	"is needed.\n"
+	".SH COMMANDS\n";
+
+static const char files[] =
+	".PP\n"
+	"Lines of a batch are commands as above, without the name of the program; words may be\n"
+	"quoted as in a shell, and lines that start with # are passed over. Other clients that want\n"
+	"to change something meanwhile are told EBUSY. The first line that fails ends it, is named as\n"
+	"FILE:LINE, and nothing is changed, unless\n"
+	".B \\-\\-force\n"
+	"was given.\n"
+	".PP\n"
+	".B route restore\n"
+	"reads what\n"
+	".B route save\n"
+	"prints. Routes that are the same already are not touched, others are added or changed, and\n"
+	"static routes that the file does not name are deleted; packets see all of it at once, prefix\n"
+	"by prefix.\n"
+	".SH OUTPUT\n"
+	"JSON is an array of objects, one array a command; no key ever changes its type, counters are\n"
+	"integers. Keys of a route are those of\n"
+	".B ip \\-j route\n"
+	"where it has one. Errors are a sentence on standard error, and with\n"
+	".B \\-j\n"
+	"an object on standard output too: {\"error\":{\"code\":\"EEXIST\",\"message\":\"...\"}}.\n";
+
+static const char environment[] = ".SH ENVIRONMENT\n"
+				  ".TP\n"
+				  ".B " CTL_SOCKET_ENV "\n"
+				  "The daemon's socket, unless\n"
+				  ".B \\-S\n"
+				  "is given.\n"
+				  ".SH SEE ALSO\n"
+				  ".BR mlx5fwd (8),\n"
+				  ".BR mlx5fwd.conf (5),\n"
+				  ".BR ip\\-route (8)\n";
+
+void help_manual(FILE *to)
+{
+	fprintf(to, ".TH MLX5FWDCTL 8 \"\" \"mlx5fwd %s\"\n", MLX5FWD_VERSION);
+	fputs(intro, to);
+	for (unsigned i = 0; command_at(i); i++)
+		put_command(to, command_at(i));
+	fputs(".SH OPTIONS\n"
+	      "Options that take no value may follow the command, too.\n",
+	      to);
+	for (unsigned i = 0; options_row(i); i++)
+		put_option(to, options_row(i));
+	fputs(files, to);
+	fputs(".SH EXIT STATUS\n", to);
+	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
+		fprintf(to, ".TP\n.B %s\n%s\n", statuses[i].number, statuses[i].means);
+	fputs(environment, to);
+}
