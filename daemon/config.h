@@ -41,6 +41,7 @@ struct config {
 	uint32_t max_nexthops;
 	char control_socket[108];
 	char control_group[32];
+	char metrics_listen[108];
 	enum log_level log_level;
 	/* [port NAME] */
 	struct config_port port[FWD_PORTS_MAX];

@@ -1,7 +1,8 @@
 /* daemon/config_keys.h - every key there is
  *
  * KEY(section, key, type, field, min, max, default, unit, help)
- *   type    number, pow2, flag (yes or no), text, cpus, idle, level: config_value.h
+ *   type    number, pow2, flag (yes or no), text, cpus, idle, level, listen:
+ *           config_value.h
  *   field   of struct config, or of struct config_port in section "port"
  *   min max of a number; of a text: bytes
  */
@@ -28,6 +29,9 @@ KEY(daemon, control_socket, text, control_socket, 1, 107, "/run/mlx5fwd/control.
     "bytes", "Unix socket for mlx5fwdctl")
 KEY(daemon, control_group, text, control_group, 0, 31, "mlx5fwd", "bytes",
     "who may use the socket besides root; a group that does not exist means root only")
+KEY(daemon, metrics_listen, listen, metrics_listen, 0, 107, "127.0.0.1:15350", "",
+    "where Prometheus finds /metrics: ADDRESS:PORT, [ADDRESS]:PORT, the path of a Unix socket, "
+    "or off")
 KEY(daemon, log_level, level, log_level, 0, 0, "info", "",
     "error, warning, notice, info or debug")
 KEY(port, rx_packets, pow2, rx_packets, 64, 32768, "1024", "packets",

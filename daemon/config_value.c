@@ -7,6 +7,7 @@
 #include "../lib/base/bits.h"
 #include "../lib/base/number.h"
 #include "config.h"
+#include "listen.h"
 
 CONFIG_VALUE(number)
 {
@@ -47,6 +48,18 @@ CONFIG_VALUE(text)
 		return err_set(why, -EINVAL, "must have %u to %u %s", key->min, key->max,
 			       key->unit);
 	memcpy(field, value, n + 1);
+	return 0;
+}
+
+CONFIG_VALUE(listen)
+{
+	struct listen_address address;
+
+	if (strcmp(value, "off") != 0 &&
+	    (strlen(value) > key->max || listen_parse(value, &address) < 0))
+		return err_set(why, -EINVAL,
+			       "must be ADDRESS:PORT, [ADDRESS]:PORT, a path, or off");
+	memcpy(field, value, strlen(value) + 1);
 	return 0;
 }
 

@@ -26,3 +26,4 @@ CONFIG_VALUE(text);   /* char[], min to max bytes */
 CONFIG_VALUE(cpus);   /* struct config_cpus, CPUs 0 to max */
 CONFIG_VALUE(idle);   /* enum fwd_idle */
 CONFIG_VALUE(level);  /* enum log_level */
+CONFIG_VALUE(listen); /* char[] of max bytes: "off", or what listen_parse() reads */

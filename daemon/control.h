@@ -17,3 +17,4 @@ int control_open(struct router *r, struct err *err);
 void control_close(struct router *r);
 /* A client closes itself. */
 void control_client_gone(struct control *ctl, const struct client *c);
+unsigned control_clients(const struct control *ctl);

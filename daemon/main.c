@@ -1,7 +1,7 @@
 /* daemon/main.c - start order and stop order, nothing else
  *
  *   configuration -> loop and signals -> kernel's links and addresses -> tables ->
- *   devices and queues -> workers -> control socket -> steering -> READY
+ *   devices and queues -> workers -> control socket, metrics -> steering -> READY
  *
  * Steering comes last: until then every packet is the kernel's. It goes first when
  * stopping; then what was received is forwarded, then the rest goes in reverse.
@@ -16,6 +16,7 @@
 
 #include "../lib/base/time.h"
 #include "control.h"
+#include "metrics.h"
 #include "notify.h"
 #include "options.h"
 #include "router.h"
@@ -40,6 +41,7 @@ static void on_tick(void *arg)
 	follow_tick(r);
 	recover_tick(r);
 	fib_reclaim(r->fib);
+	metrics_tick(r);
 }
 
 static int start_loop(struct router *r, struct err *err)
@@ -81,8 +83,8 @@ static int start_fib(struct router *r, struct err *err)
 
 /* In order; what a step made is taken apart by stop(), also after a failure half way. */
 static int (*const steps[])(struct router *r, struct err *err) = {
-	start_loop,   follow_open,   start_fib,	   ports_open,
-	workers_open, workers_start, control_open, ports_steer,
+	start_loop,    follow_open,  start_fib,	   ports_open,	workers_open,
+	workers_start, control_open, metrics_open, ports_steer,
 };
 
 static int start(struct router *r, struct err *err)
@@ -99,6 +101,7 @@ static int start(struct router *r, struct err *err)
 static void stop(struct router *r)
 {
 	ports_release(r);
+	metrics_close(r);
 	control_close(r);
 	workers_stop(r);
 	workers_close(r);

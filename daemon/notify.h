@@ -1,4 +1,4 @@
-/* daemon/notify.h - what systemd is told; the door to libsystemd
+/* daemon/notify.h - what systemd is told, and what it hands over; the door to libsystemd
  *
  * Nothing happens when the daemon was not started by systemd.
  */
@@ -7,3 +7,5 @@
 void notify_ready(const char *status);
 void notify_stopping(void);
 void notify_status(const char *status);
+/* The listening socket of that name (FileDescriptorName=), or -1. */
+int notify_socket(const char *name);

@@ -8,6 +8,7 @@
  *   recover.c     queues in error
  *   workers.c     threads and the exception path
  *   control.c     Unix socket; client.c requests.c and what they call
+ *   metrics.c     what Prometheus reads
  *
  * All of it belongs to the control thread.
  */
@@ -58,6 +59,7 @@ struct router {
 	unsigned n_workers;
 	struct exc *exc;
 	struct control *control;
+	struct metrics *metrics;    /* NULL: off */
 	struct client *batch_owner; /* batch.c; NULL: no batch is open */
 	struct restore *restore;    /* what it shall lead to; NULL: just changes */
 	uint64_t started_ns;

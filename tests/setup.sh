@@ -8,14 +8,14 @@ set -eu
 # build, and run the demo
 packages='gcc libc6-dev cmake ninja-build pkg-config libcmocka-dev libpcap-dev libibverbs-dev
 	libnuma-dev liburcu-dev libmnl-dev libsystemd-dev libinih-dev libjansson-dev
-	ibverbs-providers rdma-core
+	libmicrohttpd-dev ibverbs-providers rdma-core
 	bash iproute2 iputils-ping procps util-linux mount coreutils python3-minimal'
 # compile and check in other ways
 checks='clang clang-format clang-tidy cppcheck shellcheck git valgrind libc6-dev-arm64-cross'
 # the programs of others that judge the model, and l3fwd's source with what it needs
 judges='ibverbs-utils perftest dpdk libdpdk-dev dpdk-doc make'
 # what the test scripts call
-tools='ethtool python3 tcpdump iperf3'
+tools='ethtool python3 tcpdump iperf3 prometheus systemd'
 # names that carry a version: PREFIX of a package that is installed or can be
 versioned='libclang-rt-*-dev librte-net-mlx5-* librte-net-ring* librte-mempool-ring*'
 
