@@ -43,15 +43,15 @@ def csum(data):
     return 0xFFFF - (total % 0xFFFF or (0xFFFF if total else 0))
 
 
-def ip4(payload, src, dst, *, ttl=64, proto=17, ident=0, frag=0, tos=0, options=b"", wrong=0, total=None):
+def ip4(payload, src, dst, *, ttl=64, proto=17, ident=0, frag=0, tos=0, options=b"", wrong=0):
     size = 20 + len(options)
-    head = struct.pack("!BBHHHBBH", 0x40 | size // 4, tos, total or size + len(payload), ident, frag, ttl,
+    head = struct.pack("!BBHHHBBH", 0x40 | size // 4, tos, size + len(payload), ident, frag, ttl,
                        proto, 0) + src + dst + options
     return head[:10] + struct.pack("!H", csum(head) ^ wrong) + head[12:] + payload
 
 
-def ip6(payload, src, dst, *, ttl=64, proto=17, flow=0, total=None):
-    return struct.pack("!IHBB", 6 << 28 | flow, total or len(payload), proto, ttl) + src + dst + payload
+def ip6(payload, src, dst, *, ttl=64, proto=17, flow=0):
+    return struct.pack("!IHBB", 6 << 28 | flow, len(payload), proto, ttl) + src + dst + payload
 
 
 def routed(data, out):
@@ -79,7 +79,7 @@ class Port:
     def address(self, family, out, host):
         if family == 4:
             return bytes((10, 10 + out, host >> 8, host & 255))
-        return bytes.fromhex("20010db8") + struct.pack("!HHI", 0x10 + out, 0, 0) + struct.pack("!I", host)
+        return bytes.fromhex("20010db8") + struct.pack("!HHII", 0x10 + out, 0, 0, host)
 
     def packet(self, family, bytes_, out, *, proto=17, flow=None, **how):
         """An IP packet of so many bytes; its number makes it unlike all others."""
@@ -91,8 +91,8 @@ class Port:
         room = bytes_ - (20 if family == 4 else 40) - len(how.get("options", b""))
         mark = struct.pack("!I", self.number)
         if room >= 12 and proto == 17:
-            fill = mark + self.rng.randbytes(room - 12)
-            payload = struct.pack("!HHHH", 5000 + flow, 7000 + flow, room, self.rng.randrange(65536)) + fill
+            head = struct.pack("!HHHH", 5000 + flow, 7000 + flow, room, self.rng.randrange(65536))
+            payload = head + mark + self.rng.randbytes(room - 12)
         else:
             proto = proto if proto != 17 else (253 if family == 4 else 59)
             payload = (mark + self.rng.randbytes(room))[:room]
@@ -100,13 +100,14 @@ class Port:
             how.setdefault("ident", self.number & 0xFFFF)
         make = ip4 if family == 4 else lambda *a, **k: ip6(*a, flow=self.number & 0xFFFFF, **k)
         packet = make(payload, source, dst, proto=proto, **how)
-        return packet, (self.index, family, source, dst, proto, payload[:4] if proto == 17 else b"")
+        ports = payload[:4] if proto in (6, 17) else b""
+        return packet, (self.index, family, source, dst, proto, ports)
 
     def add(self, family, length, out, fate=FORWARD, *, pad=0, mac=None, tag=b"", **how):
         packet, flow = self.packet(family, length - 14 - pad - len(tag), out, **how)
         kind = b"\x08\x00" if family == 4 else b"\x86\xdd"
-        data = ((mac or PORT_MAC[self.index]) + bytes((2, 0x50, self.index, 0, 0, family)) + tag + kind +
-                packet + b"\xee" * pad)
+        macs = (mac or PORT_MAC[self.index]) + bytes((2, 0x50, self.index, 0, 0, family))
+        data = macs + tag + kind + packet + b"\xee" * pad
         self.frames.append((data, fate, out, flow))
 
     def way_out(self, length):
@@ -237,7 +238,7 @@ def say_difference(port, extra, missing):
     print(f"port {port}: {len(missing)} frames are missing, {len(extra)} should not be there")
     for data in extra[:3]:
         want = nearest(data, missing)
-        at = next((i for i, (a, b) in enumerate(zip(want, data)) if a != b), min(len(want), len(data)))
+        at = next((i for i, (a, b) in enumerate(zip(want, data)) if a != b), len(data))
         print(f"  {len(data)} bytes, like one of {len(want)} up to byte {at}\n"
               f"    is     {data[:at][-8:].hex()} {data[at:at + 24].hex()}\n"
               f"    wanted {want[:at][-8:].hex()} {want[at:at + 24].hex()}")
@@ -255,7 +256,7 @@ def check_port(port, got, want):
             continue
         flow, i = want[data]
         if newest.get(flow, -1) > i:
-            print(f"port {port}: flow {flow[:2]} to {flow[3].hex()}: number {i} came after {newest[flow]}")
+            print(f"port {port}: flow {flow[:2]} to {flow[3].hex()}: {i} came after {newest[flow]}")
             good = False
         newest[flow] = max(i, newest.get(flow, -1))
     missing = [data for data in want if data not in seen]
@@ -263,7 +264,7 @@ def check_port(port, got, want):
     if extra or missing:
         say_difference(port, extra, missing)
     if twice:
-        print(f"port {port}: {len(twice)} frames came more than once, such as {twice[0][:80].hex()}")
+        print(f"port {port}: {len(twice)} frames came twice, such as {twice[0][:80].hex()}")
     return good and not extra and not missing and not twice
 
 
