@@ -173,7 +173,7 @@ void print_nexthop(const struct print *p, const struct row *row)
 static void print_detail(void *arg, const char *name, const char *value)
 {
 	(void)arg;
-	printf(" %s %s", name, value);
+	printf(" %s %s", name, *value ? value : "-");
 }
 
 static void print_warning(void *arg, const char *name, const char *value)

@@ -9,7 +9,8 @@
 KEY(daemon, workers, number, workers, 1, 64, "1", "threads",
     "packet threads, each with one receive and one send queue on every port")
 KEY(daemon, cpus, cpus, cpus, 0, 1023, "auto", "CPU list",
-    "CPU of each worker, such as 2-5,8; auto takes the last CPUs this process may use")
+    "CPU of each worker, such as 2-5,8; auto takes those of the ports' NUMA node, isolated "
+    "ones first, one cache after the other, hyper-thread siblings and CPU 0 last")
 KEY(daemon, idle, idle, idle, 0, 0, "adaptive", "",
     "what a worker does when nothing comes: spin, pause, sleep, or adaptive: one after the "
     "other")

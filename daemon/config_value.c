@@ -106,21 +106,24 @@ CONFIG_VALUE(level)
 
 /* ---- CPU list ---- */
 
-static int add_cpus(struct config_cpus *c, uint64_t first, uint64_t last)
+static int add_cpus(struct config_cpus *c, uint64_t first, uint64_t last, struct err *why)
 {
 	for (uint64_t cpu = first; cpu <= last; cpu++) {
 		for (unsigned i = 0; i < c->n; i++)
 			if (c->cpu[i] == (int)cpu)
-				return -EEXIST;
+				return err_set(why, -EEXIST, "must not name CPU %d twice",
+					       c->cpu[i]);
 		if (c->n == CONFIG_CPUS_MAX)
-			return -E2BIG;
+			return err_set(why, -E2BIG, "must not name more than %d CPUs",
+				       CONFIG_CPUS_MAX);
 		c->cpu[c->n++] = (int)cpu;
 	}
 	return 0;
 }
 
 /* "2-5" or "8", up to the next comma or the end. */
-static int take_range(const char **at, uint64_t max, struct config_cpus *c)
+static int take_range(const char **at, uint64_t max, struct config_cpus *c,
+		      struct err *why)
 {
 	uint64_t first = 0, last;
 	int r = number_take(at, max, &first);
@@ -132,16 +135,17 @@ static int take_range(const char **at, uint64_t max, struct config_cpus *c)
 	}
 	if (r < 0 || last < first)
 		return -EINVAL;
-	return add_cpus(c, first, last);
+	return add_cpus(c, first, last, why);
 }
 
-static int take_ranges(const char *at, uint64_t max, struct config_cpus *c)
+static int take_ranges(const char *at, uint64_t max, struct config_cpus *c,
+		       struct err *why)
 {
 	int r;
 
 	for (;; at++) {
 		at += strspn(at, " \t");
-		r = take_range(&at, max, c);
+		r = take_range(&at, max, c, why);
 		at += strspn(at, " \t");
 		if (r < 0 || !*at)
 			return r;
@@ -153,13 +157,13 @@ static int take_ranges(const char *at, uint64_t max, struct config_cpus *c)
 CONFIG_VALUE(cpus)
 {
 	struct config_cpus c = { .n = 0 };
+	int r = strcmp(value, "auto") ? take_ranges(value, key->max, &c, why) : 0;
 
-	if (strcmp(value, "auto") != 0 && take_ranges(value, key->max, &c) < 0)
-		return err_set(
-			why, -EINVAL,
-			"must be auto or a list such as 2-5,8: CPUs 0 to %u, each once, "
-			"%d at most",
-			key->max, CONFIG_CPUS_MAX);
-	*(struct config_cpus *)field = c;
-	return 0;
+	if (r == -EINVAL)
+		return err_set(why, r,
+			       "must be auto or a list such as 2-5,8: CPUs 0 to %u",
+			       key->max);
+	if (!r)
+		*(struct config_cpus *)field = c;
+	return r;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../lib/place/near.h"
 #include "router.h"
 
 struct port *port_by_name(struct router *r, const char *name)
@@ -84,10 +85,15 @@ static int open_queues(struct port *p, unsigned worker, struct m5_dev *const *pe
 {
 	struct m5_rxq_conf rx = rxq_conf(p, peers);
 	struct m5_txq_conf tx = txq_conf(p);
-	int r = m5_txq_open(p->dev, &tx, err, &p->txq[worker]);
+	struct place_near was;
+	int r;
 
+	rx.numa_node = tx.numa_node = place_plan_node(&p->router->place, worker);
+	place_near_begin(rx.numa_node, &was); /* and what they allocate beside it */
+	r = m5_txq_open(p->dev, &tx, err, &p->txq[worker]);
 	if (!r)
 		r = m5_rxq_open(p->dev, &rx, warn, err, &p->rxq[worker]);
+	place_near_end(&was);
 	if (!r)
 		r = m5_txq_start(p->txq[worker], err);
 	return r ? r : m5_rxq_start(p->rxq[worker], err);
@@ -108,6 +114,8 @@ int ports_open(struct router *r, struct err *err)
 		ret = open_device(&r->port[i], err);
 		peers[i] = r->port[i].dev;
 	}
+	if (!ret)
+		ret = placement_choose(r, err);
 	if (!ret)
 		ret = check_memlock(r, peers, err);
 	for (unsigned i = 0; i < r->n_ports; i++)

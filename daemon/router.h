@@ -6,6 +6,7 @@
  *   follow.c      links, addresses and device events while it runs
  *   legs.c        groups of next hops follow their ports
  *   recover.c     queues in error
+ *   placement.c   which CPU each worker has
  *   workers.c     threads and the exception path
  *   control.c     Unix socket; client.c requests.c and what they call
  *   metrics.c     what Prometheus reads
@@ -22,6 +23,7 @@
 #include "../lib/m5/steer.h"
 #include "../lib/m5/txq.h"
 #include "../lib/mirror/mirror.h"
+#include "../lib/place/plan.h"
 #include "config.h"
 #include "event.h"
 
@@ -29,6 +31,7 @@
 
 struct client;
 struct restore;
+struct row;
 
 struct port {
 	struct router *router;
@@ -55,6 +58,7 @@ struct router {
 	struct fib *fib;
 	struct port port[FWD_PORTS_MAX];
 	unsigned n_ports;
+	struct place_plan place;
 	struct fwd_worker *worker[ROUTER_WORKERS_MAX];
 	unsigned n_workers;
 	struct exc *exc;
@@ -94,6 +98,12 @@ void legs_follow(struct router *r);
 
 /* recover.c */
 void recover_tick(struct router *r);
+
+/* placement.c */
+/* Before anything is made for a worker; the ports' devices are open. */
+int placement_choose(struct router *r, struct err *err);
+void placement_log(const struct router *r); /* once, when the queues are there */
+void placement_show(struct row *row, const struct router *r, unsigned worker);
 
 /* workers.c */
 int workers_open(struct router *r, struct err *err);

@@ -187,6 +187,7 @@ static struct row *worker_row(const struct router *r, unsigned w)
 	row_set_count(row, "turns", fwd_read(&c->turns));
 	row_set_count(row, "empty_turns", fwd_read(&c->empty_turns));
 	row_set_count(row, "sleeps", fwd_read(&c->sleeps));
+	placement_show(row, r, w);
 	return row;
 }
 

@@ -6,42 +6,13 @@
 #include "../lib/base/time.h"
 #include "../lib/m5/rx_hot.h"
 #include "../lib/m5/tx_hot.h"
+#include "../lib/place/near.h"
 #include "router.h"
 
 enum {
 	PUNT_EXTRA = 64, /* headers beyond the MTU */
 	FLUSH_MS = 2000, /* the far end may hold frames back with pause frames */
 };
-
-/* auto: the last CPUs of those this process may use, so that CPU 0, where the kernel's own work
- * tends to be, comes last. Fewer CPUs than workers: the rest are not pinned. */
-static int choose_cpu(const struct config *c, unsigned worker)
-{
-	cpu_set_t set;
-	int left = (int)worker;
-
-	if (c->cpus.n)
-		return c->cpus.cpu[worker];
-	if (sched_getaffinity(0, sizeof(set), &set))
-		return -1;
-	for (int cpu = CPU_SETSIZE - 1; cpu >= 0; cpu--)
-		if (CPU_ISSET(cpu, &set) && left-- == 0)
-			return cpu;
-	return -1;
-}
-
-static int check_cpu(int cpu, struct err *err)
-{
-	cpu_set_t set;
-
-	if (cpu < 0 || sched_getaffinity(0, sizeof(set), &set) || CPU_ISSET(cpu, &set))
-		return 0;
-	return err_set(
-		err, -EINVAL,
-		"cpus: CPU %d: this process may not use it (no such CPU, or outside its "
-		"cpuset)",
-		cpu);
-}
 
 static uint32_t punt_bytes(const struct router *r)
 {
@@ -57,7 +28,7 @@ static int open_worker(struct router *r, unsigned w, struct err *err)
 {
 	struct fwd_conf conf = {
 		.index = w,
-		.cpu = choose_cpu(&r->conf, w),
+		.cpu = r->place.cpu[w],
 		.idle = r->conf.idle,
 		.idle_spin_us = r->conf.idle_spin_us,
 		.idle_pause_us = r->conf.idle_pause_us,
@@ -65,11 +36,12 @@ static int open_worker(struct router *r, unsigned w, struct err *err)
 		.punt_ring = r->conf.punt_ring,
 		.punt_bytes = punt_bytes(r),
 	};
-	int ret = check_cpu(conf.cpu, err);
+	struct place_near was;
+	int ret;
 
-	if (ret < 0)
-		return ret;
+	place_near_begin(place_plan_node(&r->place, w), &was);
 	ret = fwd_worker_new(&conf, &r->worker[w]);
+	place_near_end(&was);
 	return ret < 0 ? err_set(err, ret, "worker %u: %s", w, strerror(-ret)) : 0;
 }
 
@@ -98,6 +70,7 @@ int workers_open(struct router *r, struct err *err)
 {
 	int ret = 0;
 
+	placement_log(r);
 	for (unsigned w = 0; w < r->n_workers && !ret; w++)
 		ret = open_worker(r, w, err);
 	if (!ret)

@@ -92,8 +92,6 @@ static void *worker_main(void *arg)
 {
 	struct fwd_worker *w = arg;
 
-	if (w->conf.cpu >= 0)
-		place_pin_self(w->conf.cpu); /* checked before start */
 	rcu_reader_start();
 	while (!atomic_load(&w->stop)) {
 		fwd_loop(w);
@@ -107,10 +105,10 @@ static void *worker_main(void *arg)
 
 int fwd_worker_start(struct fwd_worker *w)
 {
-	int r = pthread_create(&w->thread, NULL, worker_main, w);
+	int r = place_thread_start(w->conf.cpu, worker_main, w, &w->thread);
 
 	w->started = r == 0;
-	return -r;
+	return r;
 }
 
 void fwd_worker_stop(struct fwd_worker *w)

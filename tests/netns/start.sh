@@ -105,7 +105,7 @@ fails 'no such netdev' 'eth9: there is no such network interface here'
 printf '[daemon]\ncontrol_socket = %s\n[port eth0]\n[port other]\n' "$socket" >"$conf"
 fails 'no card behind the netdev' 'other: none of the 2 RDMA devices is behind this interface'
 config 'cpus = 1023'
-fails 'no such CPU' 'cpus: CPU 1023: this process may not use it'
+fails 'no such CPU' 'cpus: there is no CPU 1023, but 0'
 config "control_socket = /nowhere/s" >/dev/null
 printf '[daemon]\ncontrol_socket = /nowhere/s\n[port eth0]\n[port eth1]\n' >"$conf"
 fails 'no folder for the socket' \

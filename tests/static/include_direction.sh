@@ -30,7 +30,7 @@ doors='
 infiniband/: lib/m5/verbs.h
 urcu: lib/base/rcu.h
 libmnl/: lib/mirror/nl.h
-numa: lib/place/huge.c lib/place/pin.c
+numa: lib/place/huge.c lib/place/near.c
 ini.h: daemon/config.c
 jansson: lib/ctl/row.c
 systemd/: daemon/notify.c

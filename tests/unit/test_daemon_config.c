@@ -253,6 +253,12 @@ static void cpu_lists(void **state)
 	assert_int_equal(c.cpus.n, CONFIG_CPUS_MAX);
 	refused("[daemon]\nworkers = 3\ncpus = 1,2\n[port a]\n",
 		"t.conf: cpus: names 2 CPUs for 3 workers");
+	refused("[daemon]\ncpus = 4,1-5\n",
+		"t.conf:2: cpus = 4,1-5: must not name CPU 4 twice");
+	refused("[daemon]\ncpus = 0-64\n",
+		"t.conf:2: cpus = 0-64: must not name more than 64 CPUs");
+	refused("[daemon]\ncpus = 1 3\n",
+		"t.conf:2: cpus = 1 3: must be auto or a list such as 2-5,8: CPUs 0 to 1023");
 }
 
 /* ---- sections, keys, lines ---- */
