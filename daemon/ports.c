@@ -74,8 +74,8 @@ static int check_memlock(const struct router *r, struct m5_dev *const *peers,
 		struct m5_rxq_conf rx = rxq_conf(&r->port[i], peers);
 		struct m5_txq_conf tx = txq_conf(&r->port[i]);
 
-		bytes += r->n_workers *
-			 (m5_rxq_bytes(r->port[i].dev, &rx) + m5_txq_bytes(&tx));
+		bytes += r->n_workers * (m5_rxq_bytes(r->port[i].dev, &rx) +
+					 m5_txq_bytes(r->port[i].dev, &tx));
 	}
 	return m5_mem_allowed(bytes, err);
 }

@@ -37,3 +37,7 @@ static inline uint32_t from_be32(be32_t be)
 {
 	return be32toh(be.raw);
 }
+static inline uint64_t from_be64(be64_t be)
+{
+	return be64toh(be.raw);
+}

@@ -39,12 +39,46 @@ static void read_general(struct m5_caps *c, const void *cap)
 	c->clock_khz = (uint32_t)prm_get(cap, PRM_CAP_DEVICE_KHZ);
 }
 
-/* VPORT leaves it to the port, which on a function of our own is "none" unless an administrator
- * said otherwise; a queue that must inline fails then at its first send, and says so. */
-static void read_ethernet(struct m5_caps *c, const void *cap)
+/* Where the device leaves it to the port: what its administrator said (devlink, inline-mode).
+ * Source: DPDK mlx5_devx_cmds.c, mlx5_devx_cmd_query_nic_vport_context. */
+static int vport_inline(struct m5_dev *dev, uint8_t *mode, struct err *err)
 {
+	uint32_t in[PRM_QUERY_NIC_VPORT_IN_BYTES / 4] = { 0 };
+	uint32_t out[PRM_QUERY_NIC_VPORT_OUT_BYTES / 4];
+	int r;
+
+	prm_set(in, PRM_IN_OPCODE, PRM_QUERY_NIC_VPORT);
+	r = m5_devx_command(dev, "QUERY_NIC_VPORT_CONTEXT", in, sizeof(in), out,
+			    sizeof(out), err);
+	if (!r)
+		*mode = (uint8_t)prm_get(prm_at(out, PRM_QUERY_NIC_VPORT_CTX),
+					 PRM_NIC_VPORT_MIN_INLINE);
+	return r;
+}
+
+/* A send may have to hold the start of the frame. */
+static int read_ethernet(struct m5_dev *dev, const void *cap, struct err *err)
+{
+	struct m5_caps *c = &dev->caps;
+	uint8_t mode = PRM_MIN_INLINE_NONE;
+	int r = 0;
+
 	c->enhanced_mpw = prm_get(cap, PRM_CAP_ENHANCED_MPW);
-	c->min_inline = prm_get(cap, PRM_CAP_INLINE_MODE) == PRM_INLINE_L2 ? 18 : 0;
+	if (prm_get(cap, PRM_CAP_INLINE_MODE) == PRM_INLINE_L2)
+		mode = PRM_MIN_INLINE_L2;
+	else if (prm_get(cap, PRM_CAP_INLINE_MODE) == PRM_INLINE_VPORT)
+		r = vport_inline(dev, &mode, err);
+	if (r < 0)
+		return r;
+	if (mode > PRM_MIN_INLINE_L2)
+		return err_set(
+			err, -EOPNOTSUPP,
+			"%s: its port wants IP or TCP headers inlined in sends: set "
+			"the e-switch's inline-mode to link or none (devlink dev "
+			"eswitch set ... inline-mode none)",
+			c->rdma_name);
+	c->min_inline = mode == PRM_MIN_INLINE_L2 ? 18 : 0;
+	return 0;
 }
 
 /* Limits of the striding receive queue come by verbs, which knows the card's quirks. */
@@ -110,25 +144,6 @@ static int require_steering(const struct m5_caps *c, const void *cap, struct err
 		c->rdma_name);
 }
 
-static int require_ethernet(const struct m5_caps *c, struct err *err)
-{
-	if (!c->enhanced_mpw)
-		return err_set(
-			err, -EOPNOTSUPP,
-			"%s (device 0x%04x): lacks the capability enhanced_multi_pkt_send_wqe: it "
-			"is older than ConnectX-5, which is the oldest this program drives",
-			c->rdma_name, c->device_id);
-	if (c->min_inline)
-		return err_set(
-			err, -EOPNOTSUPP,
-			"%s: its wqe_inline_mode wants %u bytes of each frame inlined: it is older "
-			"than ConnectX-5, or a virtual function whose port demands it; set the "
-			"e-switch's inline-mode to none (devlink dev eswitch set ... inline-mode "
-			"none)",
-			c->rdma_name, c->min_inline);
-	return 0;
-}
-
 int m5_caps_read(struct m5_dev *dev, struct err *err)
 {
 	uint32_t out[PRM_CAP_OUT_BYTES / 4];
@@ -147,8 +162,7 @@ int m5_caps_read(struct m5_dev *dev, struct err *err)
 	r = query(dev, PRM_CAP_ETHERNET, out, err);
 	if (r < 0)
 		return r;
-	read_ethernet(c, cap);
-	r = require_ethernet(c, err);
+	r = read_ethernet(dev, cap, err);
 	if (!r)
 		r = query(dev, PRM_CAP_FLOW_TABLE, out, err);
 	if (!r)

@@ -6,6 +6,7 @@
 #include "../prm/cmd.h"
 #include "cq_hot.h"
 #include "dev.h"
+#include "txq.h"
 #include "verbs.h"
 
 struct m5_dev {
@@ -76,5 +77,9 @@ void m5_cq_close(struct m5_cq *cq);
 size_t m5_cq_bytes(unsigned log_size);
 
 /* ---- uar.c ---- */
-int m5_uar_open(struct m5_dev *dev, struct err *err, struct mlx5dv_devx_uar **ret);
+int m5_uar_open(struct m5_dev *dev, struct err *err,
+		struct mlx5dv_devx_uar **ret); /* non-cached */
+/* @ret_wc: it is write-combining. */
+int m5_uar_open_send(struct m5_dev *dev, enum m5_doorbell want, struct err *err,
+		     struct mlx5dv_devx_uar **ret, bool *ret_wc);
 void m5_uar_close(struct mlx5dv_devx_uar **uar);

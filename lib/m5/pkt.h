@@ -13,6 +13,12 @@ enum {			 /* m5_pkt.flags */
        M5_PKT_L3_OK = 1, /* the card checked the IPv4 header checksum, or it is IPv6 */
        M5_PKT_L4_OK = 2,
        M5_PKT_VLAN = 4, /* the card took a VLAN tag out of the frame: vlan holds it */
+
+       /* Asked of the send queue. */
+       M5_PKT_INSERT_VLAN = 8, /* behind the addresses: type 0x8100, TCI from vlan */
+       M5_PKT_ASK_L3 = 16,     /* compute the IPv4 header's checksum */
+       M5_PKT_ASK_L4 = 32,     /* that of TCP or UDP, pseudo-header and all */
+       M5_PKT_ASKS = M5_PKT_INSERT_VLAN | M5_PKT_ASK_L3 | M5_PKT_ASK_L4,
 };
 
 struct m5_pkt {

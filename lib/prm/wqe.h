@@ -25,15 +25,30 @@ struct prm_eth { /* Ethernet segment, after the control segment */
 	uint8_t cs_flags, rsvd1;
 	be16_t mss;
 	be32_t metadata;
-	be16_t inline_bytes; /* of header in this segment */
+	be16_t inline_bytes; /* of header: two here, the rest in the segments that follow */
 	uint8_t inline_start[2];
 };
+enum { PRM_ETH_INLINE_HERE = 2 };
+enum { /* eth.cs_flags */
+       PRM_ETH_L3_CSUM = 1 << 6,
+       PRM_ETH_L4_CSUM = 1 << 7,
+};
+/* What a port that wants layer 2 inlined wants: two addresses, a VLAN tag, a type. Source:
+ * rdma-core wqe.h, MLX5_ETH_L2_INLINE_HEADER_SIZE. */
+enum { PRM_L2_INLINE = 18 };
 
 struct prm_data { /* pointer segment; in an enhanced multi-packet send: one packet */
 	be32_t bytes;
 	be32_t lkey;
 	be64_t addr;
 };
+
+/* In the place of a pointer: the bytes themselves, from the fifth on, padded to whole segments. */
+struct prm_inline {
+	be32_t bytes; /* [31] PRM_INLINE, [9:0] how many */
+};
+#define PRM_INLINE UINT32_C(0x80000000)
+enum { PRM_INLINE_MAX = 0x3ff };
 
 struct prm_rx_next { /* start of a striding receive WQE */
 	uint8_t rsvd0[2];
@@ -52,6 +67,9 @@ static_assert(sizeof(struct prm_eth) == PRM_DS, "a segment");
 static_assert(sizeof(struct prm_data) == PRM_DS, "a segment");
 static_assert(sizeof(struct prm_rx_next) == PRM_DS, "a segment");
 static_assert(offsetof(struct prm_ctrl, flags) == 11, "fm_ce_se");
+static_assert(offsetof(struct prm_eth, cs_flags) == 4, "in front of mss");
+static_assert(offsetof(struct prm_eth, inline_bytes) == 12,
+	      "and its first two bytes follow");
 
 enum prm_wqe_opcode { PRM_OP_NOP = 0x00, PRM_OP_SEND = 0x0a, PRM_OP_ENHANCED_MPW = 0x29 };
 enum { /* ctrl.flags: when to write a completion */

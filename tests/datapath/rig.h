@@ -64,7 +64,7 @@ struct rig_conf {
 	uint32_t rx_packets, tx_packets; /* 0: 256 */
 	uint16_t mtu;			 /* 0: 1500 */
 	bool cyclic;
-	unsigned n_rxq; /* 0: 1 */
+	unsigned n_rxq;	       /* 0: 1 */
 	struct m5_txq_conf tx; /* but for packets and node */
 };
 

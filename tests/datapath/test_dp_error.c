@@ -269,7 +269,7 @@ static void send_error(void **state)
 	for (size_t i = 0; i < sizeof(syndromes) / sizeof(syndromes[0]); i++) {
 		sends(&s);
 		ctl("fault eth0 cqe type=sq num=%u syndrome=0x%x vendor=0x%x",
-		    m5_txq_num(s.r.txq), syndromes[i], 0x60 + (unsigned)i);
+		    m5_txq_num(s.r.txq, 0), syndromes[i], 0x60 + (unsigned)i);
 		wait_tx_failed(s.r.tx);
 		assert_int_equal(s.r.tx->syndrome, syndromes[i]);
 		assert_int_equal(s.r.tx->vendor_syndrome, 0x60 + i);
@@ -295,7 +295,7 @@ static void send_error_with_packets_held(void **state)
 			m5_tx_ring(s.r.tx);
 	}
 	assert_int_equal(s.s.out, 150);
-	ctl("fault eth0 cqe type=sq num=%u syndrome=0x02", m5_txq_num(s.r.txq));
+	ctl("fault eth0 cqe type=sq num=%u syndrome=0x02", m5_txq_num(s.r.txq, 0));
 	ctl("fault eth0 delay us=0");
 	wait_tx_failed(s.r.tx);
 	reset_tx(&s);

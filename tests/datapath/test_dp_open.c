@@ -135,15 +135,6 @@ static void missing_by_name(void **state)
 	static const struct {
 		const char *caps, *says;
 	} rows[] = {
-		{ ",cap=eth.enhanced_multi_pkt_send_wqe=0",
-		  "mlx5_2 (device 0x101d): lacks the capability enhanced_multi_pkt_send_wqe: it "
-		  "is older "
-		  "than ConnectX-5, which is the oldest this program drives" },
-		{ ",cap=eth.wqe_inline_mode=0",
-		  "mlx5_2: its wqe_inline_mode wants 18 bytes of each frame inlined: it is older "
-		  "than "
-		  "ConnectX-5, or a virtual function whose port demands it; set the e-switch's "
-		  "inline-mode to none (devlink dev eswitch set ... inline-mode none)" },
 		{ ",cap=hca.nic_flow_table=0",
 		  "mlx5_2: lacks the capability nic_flow_table: no packets can be steered to this "
 		  "program" },

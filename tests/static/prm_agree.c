@@ -75,6 +75,7 @@ enum cap {
 SAME(PRM_QUERY_HCA_CAP, CX_OP_QUERY_HCA_CAP);
 SAME(PRM_CREATE_CQ, CX_OP_CREATE_CQ);
 SAME(PRM_ALLOC_Q_COUNTER, CX_OP_ALLOC_Q_COUNTER);
+SAME(PRM_QUERY_NIC_VPORT, CX_OP_QUERY_NIC_VPORT_CONTEXT);
 SAME(PRM_QUERY_Q_COUNTER, CX_OP_QUERY_Q_COUNTER);
 SAME(PRM_ALLOC_TRANSPORT_DOMAIN, CX_OP_ALLOC_TRANSPORT_DOMAIN);
 SAME(PRM_CREATE_TIR, CX_OP_CREATE_TIR);
@@ -147,6 +148,10 @@ FIELD(PRM_ALLOC_QC_OUT_ID, alloc_q_counter_out, counter_set_id);
 BYTES(PRM_QUERY_QC_IN_BYTES, query_q_counter_in);
 BYTES(PRM_QUERY_QC_OUT_BYTES, query_q_counter_out);
 FIELD(PRM_QUERY_QC_IN_CLEAR, query_q_counter_in, clear);
+BYTES(PRM_QUERY_NIC_VPORT_IN_BYTES, query_nic_vport_context_in);
+BYTES(PRM_QUERY_NIC_VPORT_OUT_BYTES, query_nic_vport_context_out);
+AT(PRM_QUERY_NIC_VPORT_CTX, query_nic_vport_context_out, nic_vport_context);
+FIELD(PRM_NIC_VPORT_MIN_INLINE, nic_vport_context, min_wqe_inline_mode);
 FIELD(PRM_QUERY_QC_IN_ID, query_q_counter_in, counter_set_id);
 FIELD(PRM_QUERY_QC_OUT_OUT_OF_BUFFER, query_q_counter_out, out_of_buffer);
 
@@ -393,8 +398,10 @@ SAME(PRM_CE_ALWAYS, MLX5_WQE_CTRL_CQ_UPDATE);
 BYTES(sizeof(struct prm_eth), wqe_eth);
 SAME(sizeof(struct prm_eth), offsetof(struct mlx5_wqe_eth_seg, inline_hdr));
 DV(prm_eth, cs_flags, mlx5_wqe_eth_seg, cs_flags);
-PART(MLX5_ETH_WQE_L3_CSUM, prm_eth, cs_flags, wqe_eth, l3_csum);
-PART(MLX5_ETH_WQE_L4_CSUM, prm_eth, cs_flags, wqe_eth, l4_csum);
+PART(PRM_ETH_L3_CSUM, prm_eth, cs_flags, wqe_eth, l3_csum);
+PART(PRM_ETH_L4_CSUM, prm_eth, cs_flags, wqe_eth, l4_csum);
+SAME(PRM_ETH_L3_CSUM, MLX5_ETH_WQE_L3_CSUM);
+SAME(PRM_ETH_L4_CSUM, MLX5_ETH_WQE_L4_CSUM);
 DV(prm_eth, mss, mlx5_wqe_eth_seg, mss);
 PART(UINT32_C(0x3fff), prm_eth, mss, wqe_eth, mss);
 MEMBER(prm_eth, metadata, wqe_eth, flow_table_metadata);
@@ -403,6 +410,14 @@ DV(prm_eth, inline_bytes, mlx5_wqe_eth_seg, inline_hdr_sz);
 PART(UINT32_C(0x3ff), prm_eth, inline_bytes, wqe_eth, inline_hdr_sz);
 MEMBER(prm_eth, inline_start, wqe_eth, inline_start);
 DV(prm_eth, inline_start, mlx5_wqe_eth_seg, inline_hdr_start);
+SAME(PRM_ETH_INLINE_HERE, sizeof(((struct prm_eth *)0)->inline_start));
+
+BYTES(sizeof(struct prm_inline), wqe_inline);
+SAME(sizeof(struct prm_inline), sizeof(struct mlx5_wqe_inl_data_seg));
+DV(prm_inline, bytes, mlx5_wqe_inl_data_seg, byte_count);
+PART(PRM_INLINE, prm_inline, bytes, wqe_inline, inline_data);
+PART(PRM_INLINE_MAX, prm_inline, bytes, wqe_inline, byte_cnt);
+SAME(PRM_INLINE, MLX5_INLINE_SEG);
 
 BYTES(sizeof(struct prm_data), wqe_data);
 SAME(sizeof(struct prm_data), sizeof(struct mlx5_wqe_data_seg));
@@ -439,10 +454,11 @@ SAME(PRM_UAR_CQ_ARM, MLX5_CQ_DOORBELL);
  *
  *   PRM_OP_ENHANCED_MPW PRM_CE_FIRST_ERROR   DPDK mlx5_prm.h; the model runs them
  *   PRM_UAR_SEND                             rdma-core mlx5.h, MLX5_BF_OFFSET
+ *   PRM_L2_INLINE                            rdma-core wqe.h
  *   PRM_LOG_STRIDES_BASE PRM_LOG_STRIDE_BYTES_BASE PRM_LOG_STRIDE_BYTES_MAX
  *   PRM_TS_FREE_RUNNING PRM_TS_DEFAULT PRM_TS_REAL_TIME PRM_TS_CAP_FREE_RUNNING
  *   PRM_TS_CAP_REAL_TIME PRM_TS_CAP_BOTH PRM_PORT_ETHERNET
- *   PRM_INLINE_L2 PRM_INLINE_VPORT PRM_INLINE_NONE
+ *   PRM_INLINE_L2 PRM_INLINE_VPORT PRM_INLINE_NONE PRM_MIN_INLINE_NONE PRM_MIN_INLINE_L2
  *   PRM_HASH_SRC_IP PRM_HASH_DST_IP PRM_HASH_SPORT PRM_HASH_DPORT
  *   PRM_SELF_LB_BLOCK_UNICAST PRM_SELF_LB_BLOCK_MULTICAST PRM_MATCH_CRITERIA_OUTER
  *                                            values of fields: Linux mlx5_ifc.h

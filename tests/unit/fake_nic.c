@@ -119,35 +119,58 @@ uint32_t fake_rx_out(const struct fake_rx *f)
 	return sum - (uint16_t)(f->rx.post - f->rx.fill);
 }
 
-void fake_tx_open(struct fake_tx *f, unsigned log_packets, unsigned dev)
+static void open_ring(struct fake_tx *f, unsigned i)
+{
+	struct m5_tx_ring *r = &f->tx.ring[i];
+	struct fake_tx_ring *c = &f->ring[i];
+	size_t blocks = (size_t)1 << f->log_blocks;
+
+	open_cq(&r->cq, f->log_blocks, c->cq_dbrec);
+	r->base = aligned_alloc(64, 64 * blocks);
+	r->held = calloc(blocks, sizeof(*r->held));
+	r->asked = calloc(blocks, sizeof(*r->asked));
+	assert_non_null(r->base);
+	memset(r->base, 0xa5, 64 * blocks);
+	r->mask = (uint32_t)blocks - 1;
+	r->dbrec = (be32_t *)(void *)c->dbrec;
+	r->qpn_shifted = (0x77 + i) << 8;
+}
+
+void fake_tx_open_rings(struct fake_tx *f, unsigned log_blocks, unsigned dev,
+			unsigned n_rings)
 {
 	memset(f, 0, sizeof(*f));
-	f->log_blocks = log_packets;
-	open_cq(&f->tx.cq, log_packets, f->cq_dbrec);
-	f->tx.ring = aligned_alloc(64, (size_t)64 << log_packets);
-	f->tx.held = calloc((size_t)1 << log_packets, sizeof(*f->tx.held));
-	f->tx.end_of = calloc((size_t)1 << log_packets, sizeof(*f->tx.end_of));
-	assert_non_null(f->tx.ring);
-	f->tx.mask = f->tx.held_mask = (1u << log_packets) - 1;
-	f->tx.dbrec = (be32_t *)(void *)f->dbrec;
+	f->log_blocks = log_blocks;
+	for (unsigned i = 0; i < n_rings; i++)
+		open_ring(f, i);
+	f->tx.n_rings = (uint8_t)n_rings;
+	f->tx.held_packets = 1u << log_blocks >> 2;
 	f->tx.doorbell = &f->doorbell;
-	f->tx.qpn_shifted = 0x77 << 8;
 	f->tx.dev = (uint16_t)dev;
+}
+
+void fake_tx_open(struct fake_tx *f, unsigned log_packets, unsigned dev)
+{
+	fake_tx_open_rings(f, log_packets, dev, 1);
 }
 
 void fake_tx_close(struct fake_tx *f)
 {
-	free(f->tx.cq.entry);
-	free(f->tx.ring);
-	free(f->tx.held);
-	free(f->tx.end_of);
+	for (unsigned i = 0; i < f->tx.n_rings; i++) {
+		free(f->tx.ring[i].cq.entry);
+		free(f->tx.ring[i].base);
+		free(f->tx.ring[i].held);
+		free(f->tx.ring[i].asked);
+	}
 }
 
-static const uint8_t *segment(const struct fake_tx *f, unsigned i)
-{
-	return f->tx.ring + ((size_t)(f->head + i / 4) & f->tx.mask) * 64 +
-	       (size_t)(i % 4) * 16;
-}
+/* ---- work entries: the card's side ---- */
+
+struct wqe {
+	struct fake_tx *f;
+	const uint8_t *base, *at; /* of the ring, of the entry */
+	uint32_t bytes, off;	  /* all of it; read so far */
+};
 
 static uint32_t read32(const uint8_t *p)
 {
@@ -157,32 +180,121 @@ static uint32_t read32(const uint8_t *p)
 	return be32toh(v);
 }
 
-static uint32_t run_wqe(struct fake_tx *f,
+/* @n bytes from where it is read. None of ours wraps. */
+static const uint8_t *take(struct wqe *w, uint32_t n)
+{
+	const uint8_t *p = w->at + w->off;
+
+	w->off += n;
+	assert_true(w->off <= w->bytes);
+	assert_true(p + n <= w->base + ((size_t)64 << w->f->log_blocks));
+	return p;
+}
+
+/* The entry's next piece of a frame behind @have bytes of f->frame. Return: its start, in the
+ * packet's memory if that is all there is. */
+static const uint8_t *take_piece(struct wqe *w, uint32_t have, uint32_t *len)
+{
+	const uint8_t *s = take(w, 16);
+	uint32_t n = read32(s), there = (n & 0x3ff) < 12 ? n & 0x3ff : 12;
+	uint64_t addr = (uint64_t)read32(s + 8) << 32 | read32(s + 12);
+	struct fake_tx *f = w->f;
+
+	if (n >> 31) {
+		n &= 0x3ff;
+		assert_int_equal(have, 0);
+		memcpy(f->frame, s + 4, there);
+		memcpy(f->frame + there, take(w, (4 + n + 15) / 16 * 16 - 16), n - there);
+		f->inlined++;
+		*len = n;
+		return f->frame;
+	}
+	assert_int_equal(read32(s + 4), FAKE_KEY + f->tx.dev);
+	assert_true(n > 0);
+	*len = have + n;
+	if (!have)
+		return (const uint8_t *)(uintptr_t)addr;
+	assert_true(*len <= sizeof(f->frame));
+	memcpy(f->frame + have, (const uint8_t *)(uintptr_t)addr, n);
+	return f->frame;
+}
+
+static void run_single(struct wqe *w,
+		       void (*sent)(void *arg, const uint8_t *frame, uint32_t len),
+		       void *arg)
+{
+	uint32_t have = read32(w->at + 28) >> 16, len;
+	const uint8_t *frame;
+
+	if (have) {
+		assert_int_equal(have, 18);
+		memcpy(w->f->frame, w->at + 30, 2);
+		memcpy(w->f->frame + 2, take(w, 16), 16);
+	}
+	frame = take_piece(w, have, &len);
+	assert_int_equal(w->off, w->bytes);
+	w->f->single++;
+	sent(arg, frame, len);
+}
+
+static uint32_t run_multi(struct wqe *w,
+			  void (*sent)(void *arg, const uint8_t *frame, uint32_t len),
+			  void *arg)
+{
+	uint32_t n = 0, len;
+
+	assert_int_equal(read32(w->at + 28), 0);
+	for (; w->off < w->bytes; n++) {
+		const uint8_t *frame = take_piece(w, 0, &len);
+
+		sent(arg, frame, len);
+	}
+	assert_true(n > 1); /* one is an ordinary SEND */
+	w->f->multi++;
+	return n;
+}
+
+static void answer(struct fake_tx *f, unsigned ring, const uint8_t *ctrl)
+{
+	struct fake_tx_ring *c = &f->ring[ring];
+	uint64_t stamp = htobe64(++f->clock);
+	uint16_t index = htobe16(c->head);
+	uint8_t e[63] = { 0 };
+
+	memcpy(e + 0x30, &stamp, 8);
+	memcpy(e + 0x3c, &index, 2);
+	if ((ctrl[11] >> 2 & 3) == 2)
+		write_cqe(&f->tx.ring[ring].cq, &c->pi, f->log_blocks, e, 0);
+	else
+		assert_int_equal(ctrl[11] >> 2 & 3, 1);
+}
+
+static uint32_t run_wqe(struct fake_tx *f, unsigned ring,
 			void (*sent)(void *arg, const uint8_t *frame, uint32_t len),
 			void *arg)
 {
-	const uint8_t *ctrl = segment(f, 0);
-	uint32_t segments = read32(ctrl + 4) & 0x3f, n = 0;
-	uint8_t e[63] = { 0 };
-	uint16_t index = htobe16(f->head);
+	const struct m5_tx_ring *r = &f->tx.ring[ring];
+	struct fake_tx_ring *c = &f->ring[ring];
+	const uint8_t *ctrl = r->base + (size_t)(c->head & r->mask) * 64;
+	uint32_t segments = read32(ctrl + 4) & 0x3f, op = read32(ctrl), n = 0;
+	struct wqe w = { f, r->base, ctrl, segments * 16, 32 };
 
-	assert_int_equal(read32(ctrl), (uint32_t)f->head << 8 | 0x29);
-	assert_int_equal(read32(ctrl + 4) >> 8, 0x77);
-	assert_in_range(segments, 3, 60);
-	for (unsigned i = 2; i < segments; i++, n++) {
-		const uint8_t *s = segment(f, i);
-		uint64_t addr = (uint64_t)read32(s + 8) << 32 | read32(s + 12);
-
-		assert_int_equal(read32(s + 4), FAKE_KEY + f->tx.dev);
-		assert_true(read32(s) > 0);
-		sent(arg, (const uint8_t *)(uintptr_t)addr, read32(s));
+	assert_int_equal(op >> 8, c->head);
+	assert_int_equal(read32(ctrl + 4) >> 8, 0x77 + ring);
+	assert_in_range(segments, 1, 60);
+	assert_int_equal(read32(ctrl + 12), 0);
+	f->cs_flags = ctrl[20];
+	if ((op & 0xff) == 0x29) {
+		n = run_multi(&w, sent, arg);
+	} else if ((op & 0xff) == 0x0a) {
+		run_single(&w, sent, arg);
+		n = 1;
+	} else {
+		assert_int_equal(op & 0xff, 0);
+		f->nops++;
 	}
-	memcpy(e + 0x3c, &index, 2);
-	if ((ctrl[11] >> 2 & 3) == 2)
-		write_cqe(&f->tx.cq, &f->pi, f->log_blocks, e, 0);
-	else
-		assert_int_equal(ctrl[11] >> 2 & 3, 1);
-	f->head = (uint16_t)(f->head + (segments + 3) / 4);
+	answer(f, ring, ctrl);
+	c->head = (uint16_t)(c->head + (segments + 3) / 4);
 	return n;
 }
 
@@ -192,7 +304,8 @@ uint32_t fake_tx_run(struct fake_tx *f,
 {
 	uint32_t n = 0;
 
-	while (f->head != (uint16_t)be32toh(f->dbrec[1]))
-		n += run_wqe(f, sent, arg);
+	for (unsigned i = 0; i < f->tx.n_rings; i++)
+		while (f->ring[i].head != (uint16_t)be32toh(f->ring[i].dbrec[1]))
+			n += run_wqe(f, i, sent, arg);
 	return n;
 }

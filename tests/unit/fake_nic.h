@@ -20,13 +20,22 @@ struct fake_rx {
 	uint32_t dbrec[2], cq_dbrec[2];
 };
 
-struct fake_tx {
-	struct m5_tx tx;
+struct fake_tx_ring {
 	uint16_t head; /* blocks consumed */
 	uint32_t pi;   /* completions written */
-	unsigned log_blocks;
 	uint32_t dbrec[2], cq_dbrec[2];
+};
+
+struct fake_tx {
+	struct m5_tx tx;
+	struct fake_tx_ring ring[M5_TX_RINGS_MAX];
+	unsigned log_blocks;
 	uint64_t doorbell;
+	uint64_t clock;		      /* stamp of the last completion */
+	uint32_t nops, single, multi; /* work entries seen */
+	uint32_t inlined;	      /* frames that were copied whole */
+	uint8_t cs_flags;	      /* of the frame that is being sent */
+	uint8_t frame[10240];	      /* it, when any of it stood in the work entry */
 };
 
 /* A striding queue of 1 << log_chunks chunks; log_strides 0 makes it a cyclic one. */
@@ -38,9 +47,13 @@ bool fake_rx_frame(struct fake_rx *f, const void *frame, uint32_t len, bool l3_o
 /* References that packets hold, over all chunks. */
 uint32_t fake_rx_out(const struct fake_rx *f);
 
+/* One ring, all by pointer; what tests want otherwise they set in f->tx. */
 void fake_tx_open(struct fake_tx *f, unsigned log_packets, unsigned dev);
+void fake_tx_open_rings(struct fake_tx *f, unsigned log_blocks, unsigned dev,
+			unsigned n_rings);
 void fake_tx_close(struct fake_tx *f);
-/* Sends all that is posted: each frame to @sent, then completions for those that asked. */
+/* Sends all that is posted: each frame to @sent, with a VLAN tag where one was asked for, then
+ * completions for those that asked. */
 uint32_t fake_tx_run(struct fake_tx *f,
 		     void (*sent)(void *arg, const uint8_t *frame, uint32_t len),
 		     void *arg);
