@@ -173,9 +173,8 @@ static void *ask_limits(void *arg)
 	struct place_limits *l = arg;
 	cpu_set_t mask[SETS];
 
-	CPU_ZERO(&l->start);
 	if (sched_getaffinity(0, sizeof(mask), mask) < 0)
-		return NULL;
+		return (void *)(intptr_t)-errno;
 	l->start = l->cpuset = mask[0];
 	memset(mask, 0xff, sizeof(mask));
 	if (sched_setaffinity(0, sizeof(mask), mask) == 0 &&
@@ -189,15 +188,16 @@ int place_limits_read(struct place_limits *ret)
 {
 	struct place_limits l;
 	pthread_t thread;
+	void *answer;
 	int r = pthread_create(&thread, NULL, ask_limits, &l);
 
 	if (r)
 		return -r;
-	pthread_join(thread, NULL);
-	if (!CPU_COUNT(&l.start))
-		return -ENOSYS;
-	*ret = l;
-	return 0;
+	pthread_join(thread, &answer);
+	r = (int)(intptr_t)answer;
+	if (!r)
+		*ret = l;
+	return r;
 }
 
 void place_topo_usable(const struct place_topo *t, cpu_set_t *ret)

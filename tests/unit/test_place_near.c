@@ -3,17 +3,23 @@
 #include "../test.h"
 
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <numaif.h>
 #include <sched.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "../../lib/base/hot.h"
-#include "../../lib/place/cpus.h"
 #include "../../lib/place/huge.h"
 #include "../../lib/place/near.h"
 #include "../../lib/place/pin.h"
+#include "../../lib/place/topo.h"
 
 static int policy(unsigned long nodes[])
 {
@@ -140,6 +146,76 @@ static void a_cpu_that_is_not_there_is_refused(void **state)
 			 -EINVAL);
 }
 
+/* ---- where the host forbids it ---- */
+
+/* Return: what @fn returned, 0 to 255, in a process that gets EPERM for that system call. */
+static int forbidden(unsigned call, int (*fn)(void))
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { ARRAY_LEN(filter), filter };
+	int status;
+	pid_t child = fork();
+
+	assert_true(child >= 0);
+	if (!child) {
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+		    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+			_exit(99);
+		_exit(fn());
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static int limits_are_the_start(void)
+{
+	struct place_limits l;
+
+	if (place_limits_read(&l) < 0)
+		return 1;
+	return !CPU_COUNT(&l.start) || !CPU_EQUAL(&l.cpuset, &l.start);
+}
+
+static int limits_fail(void)
+{
+	struct place_limits l;
+
+	return -place_limits_read(&l);
+}
+
+static int pinning_fails(void)
+{
+	pthread_t thread;
+	cpu_set_t is;
+
+	return -place_thread_start(0, where_am_i, &is, &thread);
+}
+
+static int memory_is_as_before(void)
+{
+	struct place_near was;
+
+	place_near_begin(0, &was);
+	place_near_end(&was);
+	return was.changed || node_of_a_new_page() > 0;
+}
+
+static void what_is_forbidden_is_said_or_done_without(void **state)
+{
+	(void)state;
+	assert_int_equal(forbidden(SYS_sched_setaffinity, limits_are_the_start), 0);
+	assert_int_equal(forbidden(SYS_sched_setaffinity, pinning_fails), EPERM);
+	assert_int_equal(forbidden(SYS_sched_getaffinity, limits_fail), EPERM);
+	assert_int_equal(forbidden(SYS_set_mempolicy, memory_is_as_before), 0);
+	assert_int_equal(forbidden(SYS_get_mempolicy, memory_is_as_before), 0);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(memory_comes_from_the_node_that_is_asked_for),
 	cmocka_unit_test(the_policy_before_comes_back),
@@ -147,6 +223,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(of_no_memory_there_is_no_node),
 	cmocka_unit_test(a_thread_is_pinned_from_the_start),
 	cmocka_unit_test(a_cpu_that_is_not_there_is_refused),
+	cmocka_unit_test(what_is_forbidden_is_said_or_done_without),
 };
 
 int main(void)
