@@ -23,7 +23,7 @@ for kind in gcc clang gcc-asan; do
 			"$BUILD_DIR/$kind/tests/datapath/$program"
 	done
 	export FWD_BIN=$BUILD_DIR/$kind
-	for script in wires.sh refused.sh; do
+	for script in wires.sh pkt.sh refused.sh; do
 		run_script "datapath/$kind/${script%.sh}" "$top/tests/datapath/$script"
 	done
 done

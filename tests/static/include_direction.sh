@@ -22,6 +22,7 @@ exc: m5 pkt metrics
 mirror: fib
 fwd: m5 pkt fib exc metrics
 control: ctl prm base
+mlx5pkt: m5 pkt place ctl prm base
 daemon: fwd exc mirror m5 fib prm place pkt metrics ctl base
 '
 
@@ -70,6 +71,9 @@ folder_of() # FILE -> name of a row
 {
 	local dir=${1%/*}
 
+	case $1 in
+	control/mlx5pkt.* | control/pkt_*) dir=mlx5pkt ;; # talks to the card, not to the daemon
+	esac
 	echo "${dir#lib/}"
 }
 

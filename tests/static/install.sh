@@ -23,6 +23,7 @@ set -ex
 "$DESTDIR/usr/sbin/mlx5fwd" --help | grep -q 'default /etc/mlx5fwd/mlx5fwd.conf$'
 "$DESTDIR/usr/sbin/mlx5fwd" --check -c "$conf"
 "$DESTDIR/usr/bin/mlx5fwdctl" --version
+"$DESTDIR/usr/bin/mlx5pkt" --version
 chapter 'On a real card' | grep -E '^(\[|[a-z_]+ = )' >"$dir/readme.conf"
 "$DESTDIR/usr/sbin/mlx5fwd" --check -c "$dir/readme.conf"
 

@@ -6,11 +6,14 @@
 #   mlx5fwd TABLE...                     the daemon with these routes, once they are in
 #   mlx5pkt ARGS...                      our tool
 #
-# Each stays until its process is ended. FWD_BIN: build folder of ours.
+# Each stays until its process is ended. Ours: FWD_BIN is the build folder, $under the words
+# of a program that runs it, $idle what a worker does when nothing comes, $fwd_daemon and
+# $fwd_port more lines of the configuration.
 # shellcheck disable=SC2154 # top, BUILD_DIR by tests/bench/run; cx_dir, eal by drain.sh
 tables=$BUILD_DIR/tables
 l3fwd_big=$BUILD_DIR/l3fwd-big/l3fwd/build/l3fwd
 : "${FWD_BIN:=$BUILD_DIR/gcc}"
+under=()
 
 # What drain.md found best: the frame inside the send entry, so that its buffer is free at once.
 inline=,txqs_min_inline=1,txq_inline_mpw=128
@@ -34,7 +37,8 @@ fwdctl() { "$FWD_BIN/control/mlx5fwdctl" -S "$TMPDIR/control.sock" -T 60 "$@"; }
 mlx5fwd_conf()
 {
 	printf '[daemon]\ncontrol_socket = %s\ncontrol_group =\n' "$TMPDIR/control.sock"
-	printf 'workers = 1\ncpus = %s\nidle = spin\n%s' $program_core "${fwd_daemon:-}"
+	printf 'workers = 1\ncpus = %s\nidle = %s\n%s' \
+		"$program_core" "${idle:-spin}" "${fwd_daemon:-}"
 	printf '[port eth0]\n%s' "${fwd_port:-}"
 }
 
@@ -45,7 +49,7 @@ mlx5fwd()
 	rm -f "$TMPDIR/routed"
 	mlx5fwd_conf >"$TMPDIR/mlx5fwd.conf"
 	ip link set eth0 up
-	on "$FWD_BIN/daemon/mlx5fwd" -c "$TMPDIR/mlx5fwd.conf" &
+	on "${under[@]}" "$FWD_BIN/daemon/mlx5fwd" -c "$TMPDIR/mlx5fwd.conf" &
 	wait_for 30 'mlx5fwd forwards' fwd_forwards $!
 	for table in "$@"; do fwdctl -b "$tables/$table.batch" || kill $!; done
 	touch "$TMPDIR/routed"
@@ -59,3 +63,13 @@ fwd_forwards() # PID
 }
 
 ready_mlx5fwd() { [ -e "$TMPDIR/routed" ]; }
+
+mlx5pkt()
+{
+	ip link set eth0 up
+	on "${under[@]}" "$FWD_BIN/control/mlx5pkt" "$1" --cpus "$program_core" --interval 0 \
+		"${@:2}" eth0
+}
+
+# Its rules come last.
+ready_mlx5pkt() { [ "$(alive FTE eth0)" -ge 6 ]; }

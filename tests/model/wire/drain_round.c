@@ -63,6 +63,8 @@ bool drain_queues_ready(const struct drain *lead)
 	struct queues q;
 
 	collect(CX_RQ, &q);
+	if (lead->conf.mode == DRAIN_RX)
+		return q.n > 0;
 	if (lead->conf.mode != DRAIN_TX && !q.n)
 		return false;
 	collect(CX_SQ, &q);
