@@ -16,12 +16,13 @@ static int query(struct m5_dev *dev, enum prm_cap_group group, uint32_t *out,
 			       PRM_CAP_OUT_BYTES, err);
 }
 
-/* The format that a queue may always ask for. A card that has no free-running clock refuses that
- * word; DEFAULT is whatever it has. Source: DPDK mlx5_prm.h, mlx5_ts_format_conv. */
+/* Free-running where it is there: it does not jump when somebody sets the time. Both words are
+ * said as they are, because nobody documents which one DEFAULT means.
+ * Source: Linux mlx5_ifc.h, MLX5_TIMESTAMP_FORMAT_CAP_*. */
 static uint8_t ts_format(const void *cap, struct prm_field which)
 {
-	return prm_get(cap, which) == PRM_TS_CAP_FREE_RUNNING ? PRM_TS_FREE_RUNNING
-							      : PRM_TS_DEFAULT;
+	return prm_get(cap, which) == PRM_TS_CAP_REAL_TIME ? PRM_TS_REAL_TIME
+							   : PRM_TS_FREE_RUNNING;
 }
 
 static void read_general(struct m5_caps *c, const void *cap)
@@ -33,6 +34,8 @@ static void read_general(struct m5_caps *c, const void *cap)
 	c->ext_stride_range = prm_get(cap, PRM_CAP_EXT_STRIDE_NUM_RANGE);
 	c->cqe_compression = prm_get(cap, PRM_CAP_CQE_COMP);
 	c->enhanced_cqe_compression = prm_get(cap, PRM_CAP_ENHANCED_CQE_COMP);
+	c->mini_stride = prm_get(cap, PRM_CAP_MINI_STRIDE);
+	c->mini_type_stride = prm_get(cap, PRM_CAP_MINI_TYPE_STRIDE);
 	c->ts_real_time = prm_get(cap, PRM_CAP_RQ_TS_FORMAT) != PRM_TS_CAP_FREE_RUNNING;
 	c->rq_ts_format = ts_format(cap, PRM_CAP_RQ_TS_FORMAT);
 	c->sq_ts_format = ts_format(cap, PRM_CAP_SQ_TS_FORMAT);

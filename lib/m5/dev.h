@@ -26,6 +26,7 @@ struct m5_caps {
 	bool striding_rq, ext_stride_range, enhanced_mpw;
 	bool match_ttl, match_hop_limit; /* in flow rules: IPv4, IPv6 */
 	bool cqe_compression, enhanced_cqe_compression, ts_real_time;
+	bool mini_stride, mini_type_stride; /* formats of compressed completions */
 	uint8_t rq_ts_format, sq_ts_format; /* for the contexts of queues */
 	uint8_t log_max_cq_size, log_max_wq_size, log_max_rqt_size;
 	uint8_t log_min_stride_bytes, log_max_stride_bytes; /* striding RQ */

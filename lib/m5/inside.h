@@ -6,6 +6,7 @@
 #include "../prm/cmd.h"
 #include "cq_hot.h"
 #include "dev.h"
+#include "rxq.h"
 #include "txq.h"
 #include "verbs.h"
 
@@ -62,17 +63,36 @@ void m5_ring_unmap(struct m5_ring *ring);
 
 /* ---- cq.c: a completion queue ---- */
 
+struct m5_cq_comp { /* how completions are compressed */
+	enum m5_cq_layout layout;
+	enum m5_mini mini; /* AUTO when they are not */
+	const char *why;
+};
+
 struct m5_cq {
 	struct m5_ring ring;
 	struct mlx5dv_devx_uar *uar; /* for arming; owned by the queue that uses the CQ */
 	struct mlx5dv_devx_obj *obj;
 	uint32_t num;
 	unsigned log_size;
+	struct m5_cq_comp comp;
 };
+
+/* What the device can do of what is wanted. -EOPNOTSUPP: not this; AUTO never fails. */
+int m5_cq_choose(const struct m5_caps *caps, enum m5_compression wanted,
+		 enum m5_mini mini, bool striding, struct err *err,
+		 struct m5_cq_comp *ret);
+const char *m5_cq_layout_name(enum m5_cq_layout layout);
+const char *m5_cq_mini_name(enum m5_mini mini); /* NULL for AUTO */
 
 int m5_cq_open(struct m5_cq *cq, struct m5_dev *dev, struct mlx5dv_devx_uar *uar,
 	       unsigned log_size, int numa_node, struct err *err, struct m5_cq_hot *hot);
-void m5_cq_drop(struct m5_cq_hot *hot); /* what is written but not read */
+int m5_cq_open_as(struct m5_cq *cq, struct m5_dev *dev, struct mlx5dv_devx_uar *uar,
+		  unsigned log_size, const struct m5_cq_comp *comp, int numa_node,
+		  struct err *err, struct m5_cq_hot *hot);
+/* What is written but not read. */
+void m5_cq_drop(struct m5_cq_hot *hot);
+void m5_cq_drop_as(struct m5_cq_hot *hot, enum m5_cq_layout layout);
 void m5_cq_close(struct m5_cq *cq);
 size_t m5_cq_bytes(unsigned log_size);
 

@@ -9,7 +9,7 @@
  *   refs[chunk] = packets out, plus one while the device may write to it
  *
  * Strides of a chunk can be consumed without a packet (filler), and a packet can
- * take several. Source: DPDK drivers/net/mlx5/mlx5_rx.c for the fields used.
+ * take several. In a cyclic queue a chunk is one packet. rx_burst.c reads completions.
  */
 #pragma once
 
@@ -21,22 +21,39 @@
 #include "pkt.h"
 
 struct m5_rx {
+	/* one line: what every burst reads */
 	struct m5_cq_hot cq;
 	uint8_t *region;
 	uint32_t *refs; /* by chunk */
 	be32_t *dbrec;
-	uint16_t fill;	 /* WQE index the device is filling; not masked */
-	uint16_t post;	 /* first index not with the device */
+	uint16_t fill; /* WQE index the device is filling; not masked */
+	uint16_t post; /* first index not with the device */
+	bool striding;
+	uint8_t layout; /* enum m5_cq_layout */
+	bool failed;	/* an error completion came: nothing more until a reset */
+	uint8_t log_strides, log_stride_bytes;
+
 	uint32_t stride; /* strides of `fill` used so far */
 	uint32_t mask;	 /* chunks - 1 */
-	uint8_t log_strides, log_stride_bytes;
-	bool failed; /* an error completion came: nothing more until a reset */
-	bool striding;
+	uint32_t pitch;	 /* bytes from chunk to chunk */
+	uint32_t ahead;	 /* prefetch distance, 0 = none; rxq.h */
+	/* of the last ordinary completion, the title of what follows it: */
+	uint32_t header; /* as it stands there */
+	uint32_t marks;	 /* and as a packet has it: flags << 16 | vlan */
+	/* a compressed session at work */
+	const struct prm_mini *mini; /* the next one */
+	uint32_t minis, in_array;    /* left: in the session, and before the next array */
+	uint64_t own; /* of a packet's second half: what each mini says itself (M5_PKT_VLAN) */
+	uint64_t *stale; /* basic layout: a bit a slot, set = not marked invalid since the device
+			  * wrote it */
+	struct prm_mini kept[PRM_MINIS]; /* of a session that is larger than the burst */
+
 	/* read by the send path: our region's key on each device */
 	be32_t lkey[M5_DEVS_MAX];
 	/* written here only */
+	uint64_t compressed;		   /* completions that came as minis */
 	uint64_t fillers;		   /* completions that only skip strides */
-	uint64_t out_of_step;		   /* completions that fit no chunk */
+	uint64_t out_of_step;		   /* completions that contradict our count */
 	uint8_t syndrome, vendor_syndrome; /* of the first error */
 	uint64_t errors;
 	/* arming, cold */
@@ -64,96 +81,34 @@ ALWAYS_INLINE void m5_rx_refill(struct m5_rx *rx)
 	WRITE_ONCE(rx->dbrec[PRM_DBREC_RECEIVE].raw, to_be32(post).raw);
 }
 
-/* The device is done with the chunk it was filling. */
-ALWAYS_INLINE void m5_rx_next_chunk(struct m5_rx *rx)
-{
-	rx->refs[rx->fill & rx->mask]--;
-	rx->fill++;
-	rx->stride = 0;
-}
+/* When the card saw a packet of a burst. */
+struct m5_rx_stamp {
+	uint64_t raw; /* for m5_clock_ns() */
+	uint32_t at;  /* which packet of the burst; the burst's length = none has one */
+};
 
-/* The first error completion of a queue, which is the cause; those behind it are flushes, and a
- * queue that failed is not read on. */
-COLD static void m5_rx_error(struct m5_rx *rx, const struct prm_cqe *e)
-{
-	const struct prm_err_cqe *err = (const void *)e;
+/**
+ * m5_rx_burst() - what has arrived
+ * @pkt: room for @max packets, @max > 0
+ *
+ * Gives free chunks back to the device first. Prefetches each frame. Each packet holds a
+ * reference on its chunk until m5_rx_put(). Errors are counted, not returned: a queue in
+ * error has m5_rx_failed() and brings nothing until m5_rxq_reset().
+ *
+ * Context: owning worker; does not sleep.
+ * Return: packets.
+ */
+uint32_t m5_rx_burst(struct m5_rx *rx, struct m5_pkt pkt[], uint32_t max);
 
-	rx->errors++;
-	rx->failed = true;
-	rx->syndrome = err->syndrome;
-	rx->vendor_syndrome = err->vendor_syndrome;
-}
-
-/* An entry that no queue of ours asks for (compressed session) or that contradicts our count. */
-COLD static void m5_rx_lost_step(struct m5_rx *rx)
-{
-	rx->out_of_step++;
-	rx->failed = true;
-}
-
-ALWAYS_INLINE void m5_rx_fill_pkt(struct m5_rx *rx, const struct prm_cqe *e,
-				  uint32_t bytes, struct m5_pkt *pkt)
-{
-	uint32_t chunk = rx->fill & rx->mask;
-
-	pkt->data = rx->region + ((((size_t)chunk << rx->log_strides) + rx->stride)
-				  << rx->log_stride_bytes);
-	__builtin_prefetch(pkt->data);
-	pkt->len = (uint16_t)bytes;
-	pkt->wqe = (uint16_t)chunk;
-	pkt->vlan = 0;
-	pkt->flags = (e->csum_ok & PRM_CQE_L3_OK ? M5_PKT_L3_OK : 0) |
-		     (e->csum_ok & PRM_CQE_L4_OK ? M5_PKT_L4_OK : 0);
-	rx->refs[chunk]++;
-}
-
-/* One completion. Return: whether it brought a packet. */
-ALWAYS_INLINE bool m5_rx_complete(struct m5_rx *rx, const struct prm_cqe *e,
-				  struct m5_pkt *pkt)
-{
-	uint32_t count = from_be32(e->byte_cnt), strides = 1, at = 0;
-	bool packet = true;
-
-	if (unlikely(e->op_own >> 4 != PRM_CQE_RECEIVED)) {
-		m5_rx_error(rx, e);
-		return false;
-	}
-	if (rx->striding) {
-		strides = (count & PRM_CQE_BC_STRIDES) >> PRM_CQE_BC_STRIDES_SHIFT;
-		packet = !(count & PRM_CQE_BC_FILLER);
-		at = from_be16(e->wqe_counter);
-	}
-	if (unlikely((e->op_own & PRM_CQE_FORMAT_MASK) == PRM_CQE_COMPRESSED ||
-		     at != rx->stride || !strides ||
-		     rx->stride + strides > UINT32_C(1) << rx->log_strides)) {
-		m5_rx_lost_step(rx);
-		return false;
-	}
-	if (likely(packet))
-		m5_rx_fill_pkt(rx, e, count & PRM_CQE_BC_BYTES, pkt);
-	else
-		rx->fillers++;
-	rx->stride += strides;
-	if (rx->stride >> rx->log_strides)
-		m5_rx_next_chunk(rx);
-	return packet;
-}
-
-/* Up to @max packets; each holds a reference on its chunk until m5_rx_put(). */
-ALWAYS_INLINE uint32_t m5_rx_burst(struct m5_rx *rx, struct m5_pkt pkt[], uint32_t max)
-{
-	const struct prm_cqe *e;
-	uint32_t n = 0, ci = rx->cq.ci;
-
-	m5_rx_refill(rx);
-	while (n < max && !rx->failed && (e = m5_cq_peek(&rx->cq))) {
-		n += m5_rx_complete(rx, e, &pkt[n]);
-		rx->cq.ci++;
-	}
-	if (rx->cq.ci != ci)
-		m5_cq_give_back(&rx->cq);
-	return n;
-}
+/**
+ * m5_rx_burst_stamped() - the same, with the time when the first packet of its kind arrived
+ *
+ * A packet has a time of its own when its completion is an ordinary one, or the title of a
+ * session in the basic layout. All others of a session share the title's (DPDK and Linux
+ * both do without compression when they want a time for each packet).
+ */
+uint32_t m5_rx_burst_stamped(struct m5_rx *rx, struct m5_pkt pkt[], uint32_t max,
+			     struct m5_rx_stamp *ret);
 
 ALWAYS_INLINE bool m5_rx_failed(const struct m5_rx *rx)
 {

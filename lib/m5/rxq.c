@@ -9,6 +9,7 @@
 
 #include "../base/bits.h"
 #include "../prm/ctx.h"
+#include "geometry.h"
 #include "inside.h"
 #include "rx_hot.h"
 
@@ -23,125 +24,54 @@ struct m5_rxq {
 	struct mlx5dv_devx_obj *counter, *obj;
 	struct mlx5dv_devx_event_channel *events;
 	uint32_t counter_id, num;
-	unsigned log_chunks;
+	struct m5_geometry geometry;
+	struct m5_cq_comp comp;
 	enum prm_q_state state;
-};
-
-enum {
-	FRAME_EXTRA = 22,    /* Ethernet header, two tags */
-	LOG_MIN_CHUNKS = 2,  /* the device fills one while others are given back */
-	LOG_MAX_CHUNKS = 15, /* counted in 16 bits, and full must differ from empty */
-	LOG_STRIDES_WANTED = 6,
-	LOG_STRIDE_BYTES_WANTED = 11, /* more would be wasted on all but jumbo frames */
 };
 
 /* ---- geometry ---- */
 
-static unsigned log_frame(const struct m5_rxq *q)
-{
-	return log2_ceil(q->conf.mtu + FRAME_EXTRA);
-}
-
-/* A packet of an ordinary MTU fits a stride, a jumbo frame takes several. Many strides to a chunk
- * make few doorbells, but at least four chunks, so that one held packet does not stop the ring. */
-static void choose_striding(struct m5_rxq *q)
+static int choose(struct m5_rxq *q, struct err *err)
 {
 	const struct m5_caps *c = &q->dev->caps;
-	unsigned log_packets = log2_ceil(q->conf.packets),
-		 log_strides = LOG_STRIDES_WANTED;
-	unsigned log_stride = log_frame(q), log_chunk_min = c->log_min_stride_wqe_bytes;
+	int r = m5_geometry_choose(c, &q->conf, err, &q->geometry);
 
-	if (log_stride > LOG_STRIDE_BYTES_WANTED)
-		log_stride = LOG_STRIDE_BYTES_WANTED;
-	if (log_stride < c->log_min_stride_bytes)
-		log_stride = c->log_min_stride_bytes;
-	if (log_packets < log_strides + LOG_MIN_CHUNKS)
-		log_strides = log_packets > LOG_MIN_CHUNKS ? log_packets - LOG_MIN_CHUNKS
-							   : 0;
-	if (log_strides < c->log_min_strides)
-		log_strides = c->log_min_strides;
-	if (log_chunk_min < log_frame(q))
-		log_chunk_min = log_frame(q);
-	while (log_strides + log_stride < log_chunk_min)
-		log_strides++;
-	q->hot.log_strides = (uint8_t)log_strides;
-	q->hot.log_stride_bytes = (uint8_t)log_stride;
-	q->log_chunks = log_packets > log_strides + LOG_MIN_CHUNKS
-				? log_packets - log_strides
-				: LOG_MIN_CHUNKS;
+	return r < 0 ? r
+		     : m5_cq_choose(c, q->conf.compression, q->conf.mini,
+				    q->geometry.striding, err, &q->comp);
 }
 
-static bool fits_striding(const struct m5_rxq *q)
+static void fill_hot(struct m5_rxq *q)
 {
-	const struct m5_caps *c = &q->dev->caps;
+	const struct m5_geometry *g = &q->geometry;
+	struct m5_rx *rx = &q->hot;
 
-	return q->conf.striding && c->striding_rq &&
-	       q->hot.log_strides <= c->log_max_strides &&
-	       q->hot.log_stride_bytes <= c->log_max_stride_bytes &&
-	       (c->ext_stride_range || q->hot.log_strides >= PRM_LOG_STRIDES_BASE);
+	rx->striding = g->striding;
+	rx->log_strides = g->log_strides;
+	rx->log_stride_bytes = g->log_stride_bytes;
+	rx->mask = (UINT32_C(1) << g->log_chunks) - 1;
+	rx->pitch = g->pitch;
+	rx->ahead = q->conf.prefetch;
+	rx->layout = (uint8_t)q->comp.layout;
+	if (q->comp.mini == M5_MINI_TYPE_STRIDE)
+		rx->own = (uint64_t)M5_PKT_VLAN << 48;
 }
 
-static int check_conf(const struct m5_rxq_conf *conf, struct err *err)
+static unsigned log_entry_bytes(const struct m5_geometry *g)
 {
-	if (!is_pow2(conf->packets) || conf->packets < 8)
-		return err_set(
-			err, -EINVAL,
-			"receive ring of %u packets: must be a power of two, 8 at least",
-			conf->packets);
-	/* The length in a completion has 16 bits. */
-	if (conf->mtu < 68 || conf->mtu > UINT16_MAX - FRAME_EXTRA)
-		return err_set(err, -EINVAL,
-			       "receive ring for an MTU of %u: must be 68 to %d",
-			       conf->mtu, UINT16_MAX - FRAME_EXTRA);
-	return 0;
+	return g->striding ? log2_ceil(sizeof(struct prm_rx_stride_wqe))
+			   : log2_ceil(sizeof(struct prm_data));
 }
 
-static int choose_geometry(struct m5_rxq *q, struct err *err)
-{
-	const struct m5_caps *c = &q->dev->caps;
-	unsigned log_max = c->log_max_wq_size < LOG_MAX_CHUNKS ? c->log_max_wq_size
-							       : LOG_MAX_CHUNKS;
-	int r = check_conf(&q->conf, err);
-
-	if (r < 0)
-		return r;
-	choose_striding(q);
-	q->hot.striding = fits_striding(q);
-	if (!q->hot.striding) {
-		q->hot.log_strides = 0;
-		q->hot.log_stride_bytes = (uint8_t)log_frame(q);
-		q->log_chunks = log2_ceil(q->conf.packets);
-	}
-	q->hot.mask = (UINT32_C(1) << q->log_chunks) - 1;
-	if (q->log_chunks > log_max)
-		return err_set(
-			err, -EINVAL,
-			"%s: receive ring of %u packets: the device has at most %llu",
-			c->rdma_name, q->conf.packets,
-			1ull << (log_max + q->hot.log_strides));
-	return 0;
-}
-
-static size_t chunk_bytes(const struct m5_rxq *q)
-{
-	return (size_t)1 << (q->hot.log_strides + q->hot.log_stride_bytes);
-}
-
-static unsigned log_entry_bytes(const struct m5_rxq *q)
-{
-	return q->hot.striding ? log2_ceil(sizeof(struct prm_rx_stride_wqe))
-			       : log2_ceil(sizeof(struct prm_data));
-}
-
-static unsigned log_completions(const struct m5_rxq *q)
+static unsigned log_completions(const struct m5_geometry *g)
 {
 	/* A chunk completes once a stride at most. */
-	return q->log_chunks + q->hot.log_strides;
+	return g->log_chunks + g->log_strides;
 }
 
-static size_t entries_bytes(const struct m5_rxq *q)
+static size_t entries_bytes(const struct m5_geometry *g)
 {
-	return ((size_t)q->hot.mask + 1) << log_entry_bytes(q);
+	return (size_t)1 << (g->log_chunks + log_entry_bytes(g));
 }
 
 /* ---- memory ---- */
@@ -152,18 +82,19 @@ size_t m5_rxq_bytes(struct m5_dev *dev, const struct m5_rxq_conf *conf)
 	struct err err;
 	size_t devices = 1;
 
-	if (choose_geometry(&q, &err) < 0)
+	if (choose(&q, &err) < 0)
 		return 0;
 	for (unsigned i = 0; i < conf->n_peers; i++)
 		devices += conf->peers[i] != dev;
-	return (chunk_bytes(&q) << q.log_chunks) * devices +
-	       m5_ring_bytes(entries_bytes(&q)) + m5_cq_bytes(log_completions(&q));
+	return m5_geometry_bytes(&q.geometry) * devices +
+	       m5_ring_bytes(entries_bytes(&q.geometry)) +
+	       m5_cq_bytes(log_completions(&q.geometry));
 }
 
 static int open_region(struct m5_rxq *q, struct err *warn, struct err *err)
 {
 	const char *name = q->dev->caps.rdma_name;
-	size_t bytes = chunk_bytes(q) << q->log_chunks;
+	size_t bytes = m5_geometry_bytes(&q->geometry);
 	int r = m5_mem_map(&q->mem, bytes, q->conf.numa_node, warn);
 
 	if (r < 0)
@@ -177,24 +108,36 @@ static int open_region(struct m5_rxq *q, struct err *warn, struct err *err)
 		return r;
 	q->hot.region = q->mem.base;
 	memcpy(q->hot.lkey, q->mem.lkey, sizeof(q->hot.lkey));
+	return 0;
+}
+
+static int open_counts(struct m5_rxq *q, struct err *err)
+{
+	size_t slots = (size_t)1 << log_completions(&q->geometry);
+
 	q->hot.refs = calloc((size_t)q->hot.mask + 1, sizeof(*q->hot.refs));
-	return q->hot.refs ? 0 : err_set(err, -ENOMEM, "%s: no memory", name);
+	if (q->comp.layout == M5_CQ_BASIC)
+		q->hot.stale = calloc(slots / 64 + 1, sizeof(*q->hot.stale));
+	if (!q->hot.refs || (q->comp.layout == M5_CQ_BASIC && !q->hot.stale))
+		return err_set(err, -ENOMEM, "%s: no memory", q->dev->caps.rdma_name);
+	return 0;
 }
 
 /* Written once: slot i is chunk i for ever. */
 static void write_entries(struct m5_rxq *q)
 {
-	size_t step = (size_t)1 << log_entry_bytes(q);
+	size_t step = (size_t)1 << log_entry_bytes(&q->geometry);
+	uint32_t bytes = (uint32_t)m5_geometry_chunk_bytes(&q->geometry);
 
 	for (uint32_t i = 0; i <= q->hot.mask; i++) {
 		uint8_t *entry = q->ring.base + i * step;
 		struct prm_data *data = (void *)(entry + step - sizeof(*data));
 
 		memset(entry, 0, step);
-		data->bytes = to_be32((uint32_t)chunk_bytes(q));
+		data->bytes = to_be32(bytes);
 		data->lkey = q->hot.lkey[q->dev->index];
-		data->addr =
-			to_be64((uint64_t)(uintptr_t)q->hot.region + i * chunk_bytes(q));
+		data->addr = to_be64((uint64_t)(uintptr_t)q->hot.region +
+				     (uint64_t)i * q->hot.pitch);
 	}
 }
 
@@ -221,8 +164,8 @@ static void fill_wq(void *wq, const struct m5_rxq *q)
 	prm_set(wq, PRM_WQ_TYPE,
 		q->hot.striding ? PRM_WQ_CYCLIC_STRIDING : PRM_WQ_CYCLIC);
 	prm_set(wq, PRM_WQ_PD, q->dev->pdn);
-	prm_set(wq, PRM_WQ_LOG_STRIDE, log_entry_bytes(q));
-	prm_set(wq, PRM_WQ_LOG_SIZE, q->log_chunks);
+	prm_set(wq, PRM_WQ_LOG_STRIDE, log_entry_bytes(&q->geometry));
+	prm_set(wq, PRM_WQ_LOG_SIZE, q->geometry.log_chunks);
 	prm_set(wq, PRM_WQ_DBREC_UMEM_VALID, 1);
 	prm_set(wq, PRM_WQ_DBREC_UMEM_ID, q->ring.umem->umem_id);
 	prm_set(wq, PRM_WQ_DBREC_ADDR, q->ring.dbrec_offset);
@@ -242,7 +185,7 @@ static int open_rq(struct m5_rxq *q, struct err *err)
 	void *ctx = prm_at(in, PRM_CREATE_RQ_CTX);
 
 	prm_set(in, PRM_IN_OPCODE, PRM_CREATE_RQ);
-	prm_set(ctx, PRM_RQC_VLAN_STRIP_OFF, 1);
+	prm_set(ctx, PRM_RQC_VLAN_STRIP_OFF, !q->conf.strip_vlan);
 	prm_set(ctx, PRM_RQC_FLUSH_IN_ERROR, 1);
 	prm_set(ctx, PRM_RQC_TS_FORMAT, q->dev->caps.rq_ts_format);
 	prm_set(ctx, PRM_RQC_CQN, q->cq.num);
@@ -280,15 +223,15 @@ static int open_queue(struct m5_rxq *q, struct err *err)
 	r = m5_uar_open(q->dev, err, &q->uar);
 	if (r < 0)
 		return r;
-	r = m5_cq_open(&q->cq, q->dev, q->uar, log_completions(q), q->conf.numa_node, err,
-		       &q->hot.cq);
+	r = m5_cq_open_as(&q->cq, q->dev, q->uar, log_completions(&q->geometry), &q->comp,
+			  q->conf.numa_node, err, &q->hot.cq);
 	if (r < 0)
 		return r;
 	q->hot.cqn = q->cq.num;
 	q->hot.arm_register =
 		(uint64_t *)(void *)((uint8_t *)q->uar->base_addr + PRM_UAR_CQ_ARM);
-	r = m5_ring_map(&q->ring, q->dev, entries_bytes(q), false, q->conf.numa_node,
-			err);
+	r = m5_ring_map(&q->ring, q->dev, entries_bytes(&q->geometry), false,
+			q->conf.numa_node, err);
 	if (r < 0)
 		return r;
 	q->hot.dbrec = q->ring.dbrec;
@@ -313,13 +256,15 @@ int m5_rxq_open(struct m5_dev *dev, const struct m5_rxq_conf *conf, struct err *
 	q->conf = *conf;
 	if (conf->numa_node < 0)
 		q->conf.numa_node = dev->caps.numa_node;
-	r = choose_geometry(q, err);
+	r = choose(q, err);
 	if (r < 0)
 		goto fail;
+	fill_hot(q);
 	r = open_region(q, warn, err);
-	if (r < 0)
-		goto fail;
-	r = open_queue(q, err);
+	if (!r)
+		r = open_counts(q, err);
+	if (!r)
+		r = open_queue(q, err);
 	if (r < 0)
 		goto fail;
 	*ret = q;
@@ -383,7 +328,11 @@ int m5_rxq_reset(struct m5_rxq *q, struct err *err)
 		r = set_state(q, PRM_Q_RESET, err);
 	if (r < 0)
 		return r;
-	m5_cq_drop(&rx->cq);
+	rx->cq.ci += rx->minis; /* of a session that was not read to its end */
+	rx->minis = rx->in_array = 0;
+	m5_cq_drop_as(&rx->cq, q->comp.layout);
+	if (rx->stale)
+		memset(rx->stale, 0, (rx->cq.mask / 64 + 1) * sizeof(*rx->stale));
 	memset(rx->refs, 0, ((size_t)rx->mask + 1) * sizeof(*rx->refs));
 	rx->dbrec[PRM_DBREC_RECEIVE] = to_be32(0);
 	rx->fill = rx->post = 0;
@@ -406,6 +355,7 @@ void m5_rxq_close(struct m5_rxq *q)
 	m5_uar_close(&q->uar);
 	m5_mem_unmap(&q->mem);
 	free(q->hot.refs);
+	free(q->hot.stale);
 	free(q);
 }
 
@@ -424,7 +374,24 @@ int m5_rxq_event_fd(const struct m5_rxq *q)
 
 uint32_t m5_rxq_packets(const struct m5_rxq *q)
 {
-	return UINT32_C(1) << (q->log_chunks + q->hot.log_strides);
+	return UINT32_C(1) << log_completions(&q->geometry);
+}
+
+void m5_rxq_info(const struct m5_rxq *q, struct m5_rxq_info *ret)
+{
+	const struct m5_geometry *g = &q->geometry;
+
+	*ret = (struct m5_rxq_info){
+		.striding = g->striding,
+		.chunks = UINT32_C(1) << g->log_chunks,
+		.strides = UINT32_C(1) << g->log_strides,
+		.stride_bytes = UINT32_C(1) << g->log_stride_bytes,
+		.prefetch = q->conf.prefetch,
+		.bytes = m5_geometry_bytes(g),
+		.compression = m5_cq_layout_name(q->comp.layout),
+		.mini = m5_cq_mini_name(q->comp.mini),
+		.why = q->comp.why,
+	};
 }
 
 int m5_rxq_out_of_buffer(struct m5_rxq *q, uint64_t *ret)

@@ -62,6 +62,8 @@ enum {
 #define PRM_CAP_RQ_TS_FORMAT	     PRM_FIELD(0x442, 2)
 #define PRM_CAP_DEVICE_KHZ	     PRM_FIELD(0x4e0, 32)
 #define PRM_CAP_ENHANCED_CQE_COMP    PRM_FIELD(0x5b0, 1)
+#define PRM_CAP_MINI_TYPE_STRIDE     PRM_FIELD(0x5b9, 1) /* DPDK's header only */
+#define PRM_CAP_MINI_STRIDE	     PRM_FIELD(0x5bc, 1)
 #define PRM_CAP_CQE_COMP	     PRM_FIELD(0x5bf, 1)
 /* group ETHERNET */
 #define PRM_CAP_MULTI_PKT_SEND PRM_FIELD(0x10, 2)

@@ -15,22 +15,29 @@
 	static_assert(offsetof(struct type, field) == (offset), #type "." #field)
 
 struct prm_cqe {
-	uint8_t rsvd00[12];
-	be32_t hash;	   /* 0x0c  RSS hash result */
-	uint8_t hash_type; /* 0x10 */
-	uint8_t rsvd11[11];
-	uint8_t csum_ok;   /* 0x1c  PRM_CQE_L2_OK | _L3_OK | _L4_OK */
-	uint8_t hdr_type;  /* 0x1d  [7] fragment, [6:4] L4, [3:2] L3, [0] VLAN stripped */
-	be16_t vlan;	   /* 0x1e  valid when stripped */
+	uint8_t tunnel; /* 0x00  PRM_CQE_TUNNELED */
+	uint8_t rsvd01[11];
+	be32_t hash; /* 0x0c  RSS hash result */
+	uint8_t rsvd10[12];
+	be32_t header;	   /* 0x1c  PRM_CQE_HDR_* */
 	be32_t user_index; /* 0x20  [23:0] of the queue */
 	uint8_t rsvd24[8];
 	be32_t byte_cnt;  /* 0x2c  striding receive queue: PRM_CQE_BC_* */
 	be64_t timestamp; /* 0x30 */
 	be32_t tag_qpn;	  /* 0x38  receive: flow tag; send: opcode << 24 | queue number */
 	be16_t wqe_counter; /* 0x3c  striding: index of the first stride */
-	uint8_t signature;  /* 0x3e */
+	uint8_t validity;   /* 0x3e  enhanced compression: lap of the ring, 8 bits */
 	uint8_t op_own;	    /* 0x3f  [7:4] opcode, [3:2] format, [0] owner */
 };
+
+/* What a compressed completion says of its own; eight are as long as an entry.
+ * Source: DPDK drivers/common/mlx5/mlx5_prm.h, struct mlx5_mini_cqe8. */
+struct prm_mini {
+	be16_t own;	 /* 0x00  by format: checksum; header type in the first byte */
+	be16_t index;	 /* 0x02  first stride, in formats that have it */
+	be32_t byte_cnt; /* 0x04  as in an entry */
+};
+enum { PRM_MINIS = 8, PRM_MINIS_ENHANCED = 7 /* of one slot */ };
 
 struct prm_err_cqe {
 	uint8_t rsvd00[0x36];
@@ -44,8 +51,10 @@ struct prm_err_cqe {
 
 static_assert(sizeof(struct prm_cqe) == 64, "the device writes 64-byte entries");
 static_assert(sizeof(struct prm_err_cqe) == 64, "and so for errors");
+static_assert(sizeof(struct prm_mini) * PRM_MINIS == 64, "an array fills an entry");
+PRM_AT(prm_cqe, tunnel, 0x00);
 PRM_AT(prm_cqe, hash, 0x0c);
-PRM_AT(prm_cqe, csum_ok, 0x1c);
+PRM_AT(prm_cqe, header, 0x1c);
 PRM_AT(prm_cqe, byte_cnt, 0x2c);
 PRM_AT(prm_cqe, timestamp, 0x30);
 PRM_AT(prm_cqe, tag_qpn, 0x38);
@@ -54,14 +63,13 @@ PRM_AT(prm_cqe, op_own, 0x3f);
 PRM_AT(prm_err_cqe, syndrome, 0x37);
 PRM_AT(prm_err_cqe, op_own, 0x3f);
 
+enum { PRM_CQE_TUNNELED = 1 };
+/* header, after from_be32(): what is well, and the tag that was taken out */
 enum {
-	PRM_CQE_L2_OK = 1,
-	PRM_CQE_L3_OK = 2,
-	PRM_CQE_L4_OK = 4,	   /* csum_ok */
-	PRM_CQE_VLAN_STRIPPED = 1, /* hdr_type */
-	PRM_CQE_L3_MASK = 0x0c,
-	PRM_CQE_L3_IPV4 = 0x08,
-	PRM_CQE_L3_IPV6 = 0x04,
+	PRM_CQE_HDR_L3_OK = 0x02000000,
+	PRM_CQE_HDR_L4_OK = 0x04000000,
+	PRM_CQE_HDR_VLAN_STRIPPED = 0x00010000,
+	PRM_CQE_HDR_VLAN = 0x0000ffff,
 };
 
 /* byte_cnt of a striding receive queue, after from_be32() */
@@ -77,7 +85,12 @@ enum prm_cqe_opcode { /* op_own >> 4 */
 		      PRM_CQE_RECEIVE_ERROR = 14,
 		      PRM_CQE_INVALID = 15,
 };
-enum { PRM_CQE_OWNER = 1, PRM_CQE_FORMAT_MASK = 0x0c, PRM_CQE_COMPRESSED = 0x0c };
+enum {
+	PRM_CQE_OWNER = 1,
+	PRM_CQE_SOLICITED = 2,
+	PRM_CQE_FORMAT_MASK = 0x0c,
+	PRM_CQE_COMPRESSED = 0x0c
+};
 /* How software marks an entry the device has not written: whatever is tested, it is not ours. */
 enum { PRM_CQE_INIT = PRM_CQE_INVALID << 4 | PRM_CQE_OWNER };
 

@@ -1,7 +1,7 @@
 /* prm/ctx.h - contexts of queues and what binds them, with their commands
  *
  * Source: Linux include/linux/mlx5/mlx5_ifc.h; umem fields, stride fields of cyclic
- * queues and rx_hash_symmetric: DPDK drivers/common/mlx5/mlx5_prm.h.
+ * queues, layout of compressed completions and rx_hash_symmetric: DPDK drivers/common/mlx5/mlx5_prm.h.
  */
 #pragma once
 
@@ -17,12 +17,18 @@ enum { PRM_CREATE_CQ_BYTES = 272, PRM_CREATE_CQ_CTX = 0x80 /* bit */ };
 #define PRM_CQC_DBREC_UMEM_VALID PRM_FIELD(0x06, 1)
 #define PRM_CQC_CQE_SIZE	 PRM_FIELD(0x08, 3) /* 0 = 64 bytes */
 #define PRM_CQC_OVERRUN_IGNORE	 PRM_FIELD(0x0e, 1)
+#define PRM_CQC_COMP_EN		 PRM_FIELD(0x11, 1)
+#define PRM_CQC_MINI_FORMAT	 PRM_FIELD(0x12, 2) /* PRM_MINI_* */
+#define PRM_CQC_COMP_LAYOUT	 PRM_FIELD(0x1e, 2) /* 0 basic, 1 enhanced */
+#define PRM_CQC_MINI_FORMAT_EXT	 PRM_FIELD(0x5c, 2) /* 1: header type, stride index */
 #define PRM_CQC_DBREC_UMEM_ID	 PRM_FIELD(0x20, 32)
 #define PRM_CQC_LOG_SIZE	 PRM_FIELD(0x63, 5)
 #define PRM_CQC_UAR		 PRM_FIELD(0x68, 24)
 #define PRM_CQC_EQN		 PRM_FIELD(0xb8, 8)   /* DPDK; Linux: 32 bits from 0xa0 */
 #define PRM_CQC_LOG_PAGE	 PRM_FIELD(0xc3, 5)   /* log2 of page bytes, less 12 */
 #define PRM_CQC_DBREC_ADDR	 PRM_FIELD(0x1c0, 64) /* offset into the umem */
+
+enum { PRM_MINI_HASH = 0, PRM_MINI_CSUM = 1, PRM_MINI_CSUM_STRIDE = 3 };
 
 /* ---- work queue, inside the contexts of receive and send queues ---- */
 

@@ -325,6 +325,11 @@ static void open_queues(struct rig *r, const struct rig_conf *conf)
 				  .mtu = conf->mtu ? conf->mtu : 1500,
 				  .numa_node = -1,
 				  .striding = !conf->cyclic,
+				  .strip_vlan = conf->strip_vlan,
+				  .compression = conf->compression,
+				  .mini = conf->mini,
+				  .prefetch = conf->prefetch,
+				  .bytes_max = conf->rx_bytes_max,
 				  .peers = &r->dev,
 				  .n_peers = 1 };
 	struct m5_txq_conf tx = conf->tx;

@@ -63,7 +63,11 @@ struct rig_conf {
 	const char *netdev;		 /* NULL: eth0 */
 	uint32_t rx_packets, tx_packets; /* 0: 256 */
 	uint16_t mtu;			 /* 0: 1500 */
-	bool cyclic;
+	bool cyclic, strip_vlan;
+	enum m5_compression compression;
+	enum m5_mini mini;
+	uint32_t prefetch;
+	size_t rx_bytes_max;
 	unsigned n_rxq;	       /* 0: 1 */
 	struct m5_txq_conf tx; /* but for packets and node */
 };

@@ -308,7 +308,7 @@ static void bad_geometry(void **state)
 		"mlx5_0: receive ring of 65536 packets: the device has at most 32768");
 	assert_string_equal(
 		no_rxq(dev, 1 << 22, 1500, true),
-		"mlx5_0: receive ring of 4194304 packets: the device has at most 2097152");
+		"mlx5_0: receive ring of 4194304 packets: the device has at most 524288");
 	assert_string_equal(
 		no_txq(dev, 100),
 		"send ring of 100 packets: must be a power of two, 64 at least");

@@ -8,10 +8,13 @@ bad=0
 
 allowed='
 fwd_idle             nothing came
+m5_rx_burst          once a burst
+m5_rx_burst_stamped  or this
 pkt_odd_octet4       tables
 pkt_odd_octet6
 csum_add             IPv4 header with options, or one that the card did not check
 memcpy               frames that are punted; what the compiler makes of a struct
+memmove              minis of a session that is larger than the burst
 memset               padding of a frame that was cut; what the compiler makes of a struct
 memcmp               source addresses that are not to be forwarded
 urcu_qsbr_gp         end of a turn: the reader says so, ...
@@ -29,15 +32,17 @@ __stack_chk_fail
 
 [ $# -gt 0 ] || { echo 'use: hot_symbols.sh BUILD...'; exit 1; }
 for build in "$@"; do
-	object=$build/lib/CMakeFiles/router.dir/fwd/loop.c.o
-	if ! undefined=$(nm -u "$object"); then
-		bad=1
-		continue
-	fi
-	while read -r _ name; do
-		grep -q "^$name\( \|$\)" <<<"$allowed" && continue
-		echo "$object: $name is not allowed here"
-		bad=1
-	done <<<"$undefined"
+	for object in router.dir/fwd/loop.c.o m5io.dir/m5/rx_burst.c.o; do
+		object=$build/lib/CMakeFiles/$object
+		if ! undefined=$(nm -u "$object"); then
+			bad=1
+			continue
+		fi
+		while read -r _ name; do
+			[ -z "$name" ] || grep -q "^$name\( \|$\)" <<<"$allowed" && continue
+			echo "$object: $name is not allowed here"
+			bad=1
+		done <<<"$undefined"
+	done
 done
 exit $bad

@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../lib/base/bits.h"
 #include "../test.h"
 
 enum { FAKE_KEY = 0x1234 };
 
 static void open_cq(struct m5_cq_hot *cq, unsigned log, uint32_t *dbrec)
 {
+	cq->log_size = (uint8_t)log;
 	cq->entry = aligned_alloc(64, (size_t)64 << log);
 	assert_non_null(cq->entry);
 	memset(cq->entry, 0xff, (size_t)64 << log);
@@ -35,12 +37,13 @@ static void write_cqe(struct m5_cq_hot *cq, uint32_t *pi, unsigned log,
 void fake_rx_open(struct fake_rx *f, unsigned log_chunks, unsigned log_strides,
 		  unsigned log_stride_bytes)
 {
-	size_t bytes = (size_t)1 << (log_chunks + log_strides + log_stride_bytes);
+	size_t pitch = ((size_t)1 << (log_strides + log_stride_bytes)) + 64;
+	size_t bytes = align_up(pitch << log_chunks, 4096);
 
 	memset(f, 0, sizeof(*f));
 	f->log_cq = log_chunks + log_strides;
 	open_cq(&f->rx.cq, f->log_cq, f->cq_dbrec);
-	f->rx.region = aligned_alloc(4096, bytes < 4096 ? 4096 : bytes);
+	f->rx.region = aligned_alloc(4096, bytes);
 	f->rx.refs = calloc((size_t)1 << log_chunks, sizeof(*f->rx.refs));
 	assert_non_null(f->rx.region);
 	assert_non_null(f->rx.refs);
@@ -48,6 +51,7 @@ void fake_rx_open(struct fake_rx *f, unsigned log_chunks, unsigned log_strides,
 	f->rx.mask = (1u << log_chunks) - 1;
 	f->rx.log_strides = (uint8_t)log_strides;
 	f->rx.log_stride_bytes = (uint8_t)log_stride_bytes;
+	f->rx.pitch = (uint32_t)pitch;
 	f->rx.striding = log_strides != 0;
 	for (unsigned i = 0; i < M5_DEVS_MAX; i++)
 		f->rx.lkey[i] = to_be32(FAKE_KEY + i);
@@ -103,7 +107,7 @@ bool fake_rx_frame(struct fake_rx *f, const void *frame, uint32_t len, bool l3_o
 		if (!posted(f))
 			return false;
 	}
-	at = (((size_t)(f->chunk & f->rx.mask) << f->rx.log_strides) + f->stride) * size;
+	at = (size_t)(f->chunk & f->rx.mask) * f->rx.pitch + (size_t)f->stride * size;
 	memcpy(f->rx.region + at, frame, len);
 	completion(f, len, strides, false, l3_ok);
 	return true;
