@@ -1,0 +1,67 @@
+#!/bin/bash
+# operations/metrics_scale.sh - a scrape of 4 ports and 16 workers: how long, how many series
+#
+# Neither may depend on how many routes there are.
+# plain
+# timeout: 120
+. "$(dirname "$0")/../netns/lib.sh"
+
+ports='eth0 eth1 eth2 eth3'
+routes=${ROUTES:-200000}
+here=$(dirname "$0")
+
+# Milliseconds of 20 scrapes, the fastest and the one in the middle, in $fastest and $middle.
+timed_scrapes()
+{
+	read -r fastest middle < <(python3 -c '
+import http.client, time
+took = []
+for _ in range(20):
+    connection = http.client.HTTPConnection("127.0.0.1:15350", timeout=60)
+    start = time.monotonic()
+    connection.request("GET", "/metrics")
+    connection.getresponse().read()
+    took.append((time.monotonic() - start) * 1000)
+took.sort()
+print("%.1f %.1f" % (took[0], took[10]))')
+}
+
+fast_enough() # WHAT
+{
+	report "scrape, $1: $fastest ms at best, $middle ms in the middle"
+	within "$1: milliseconds of the fastest of 20" "${fastest%.*}" 0 49
+}
+
+# shellcheck disable=SC2086 # words
+model_start $(printf -- '--port %s=loop ' $ports)
+{
+	printf '[daemon]\ncontrol_socket = %s\nworkers = 16\nidle = sleep\n' "$socket"
+	for port in $ports; do
+		ip link set "$port" up
+		printf '[port %s]\nrx_packets = 64\ntx_packets = 64\n' "$port"
+	done
+} >"$conf"
+"$MODEL_BIN/cxrun" -d "$cx_dir" -- "$FWD_BIN/daemon/mlx5fwd" -c "$conf" >>"$fwd_log" 2>&1 &
+fwd_pid=$!
+wait_for 60 'mlx5fwd forwards' router_answers
+
+timed_scrapes
+fast_enough 'no routes'
+awk -v n="$routes" 'BEGIN {
+	for (i = 0; i < n; i++)
+		printf "route add %d.%d.%d.0/24 02:00:00:00:ee:01 dev eth%d\n", 1 + i / 65536,
+			i / 256 % 256, i % 256, i % 4
+}' >"$TMPDIR/lines"
+check "$routes routes" fwdctl -b "$TMPDIR/lines"
+timed_scrapes
+fast_enough "$routes routes"
+
+python3 "$here/exposition.py" get 127.0.0.1:15350 /metrics |
+	python3 -c 'import json, sys; sys.stdout.write(json.load(sys.stdin)["body"])' >"$TMPDIR/text"
+series=$(python3 "$here/exposition.py" check text "$TMPDIR/text" | awk '{ print $4 }')
+report "series of 4 ports and 16 workers: $series"
+within 'series, on 4 ports and 16 workers' "$series" 400 1500
+equal 'routes counted' "$(python3 "$here/exposition.py" value text "$TMPDIR/text" \
+	mlx5fwd_fib_routes)" "$routes"
+router_stop
+finish
