@@ -156,8 +156,6 @@ static void *worker_main(void *arg)
 {
 	struct worker *w = arg;
 
-	if (w->cpu >= 0)
-		place_pin_self(w->cpu); /* asked before it was started */
 	if (w->reflects)
 		while (!atomic_load_explicit(&stop, memory_order_relaxed))
 			turn(w, true);
@@ -215,9 +213,9 @@ static int start_worker(struct worker *w, unsigned index, struct pkt_port port[]
 					    .tx = w->reflects
 							  ? m5_txq_hot(port[i].txq[index])
 							  : NULL };
-	r = pthread_create(&w->thread, NULL, worker_main, w);
+	r = place_thread_start(w->cpu, worker_main, w, &w->thread);
 	w->started = !r;
-	return -r;
+	return r;
 }
 
 static struct count count_port(unsigned port, unsigned n_workers)
