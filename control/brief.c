@@ -90,6 +90,27 @@ const struct column columns_worker[] = {
 	{ "SLEEPS", "sleeps", 0, NULL },      { NULL, NULL, 0, NULL },
 };
 
+/* "daemon", or the port's name. */
+static void section_text(const struct row *row, char *text, size_t size)
+{
+	snprintf(text, size, "%s",
+		 row_has(row, "port") ? row_text(row, "port") : row_text(row, "section"));
+}
+
+const struct column columns_config[] = {
+	{ "SECTION", NULL, 15, section_text },
+	{ "KEY", "key", 18, NULL },
+	{ "LIVE", "live", 5, NULL },
+	{ "VALUE", "value", 0, NULL },
+	{ NULL, NULL, 0, NULL },
+};
+
+const struct column columns_config_diff[] = {
+	{ "SECTION", NULL, 15, section_text }, { "KEY", "key", 18, NULL },
+	{ "LIVE", "live", 5, NULL },	       { "RUNS", "runs", 26, NULL },
+	{ "FILE", "file", 0, NULL },	       { NULL, NULL, 0, NULL },
+};
+
 /* ---- lines ---- */
 
 static void put(const struct column *c, const char *text)

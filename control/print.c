@@ -316,3 +316,37 @@ void print_counts(const struct print *p, const struct row *row)
 	row_each(row, print_count, &first);
 	putchar('\n');
 }
+
+/* ---- the configuration ---- */
+
+static void print_section(const struct row *row, const char *after)
+{
+	printf("[%s%s%s]%s", row_text(row, "section"), row_has(row, "port") ? " " : "",
+	       row_text(row, "port"), after);
+}
+
+/* A file that says the same. */
+void print_config(const struct print *p, const struct row *row)
+{
+	static char last[64];
+	char section[64];
+
+	(void)p;
+	snprintf(section, sizeof(section), "%s %s", row_text(row, "section"),
+		 row_text(row, "port"));
+	if (strcmp(section, last) != 0)
+		print_section(row, "\n");
+	memcpy(last, section, sizeof(last));
+	printf("%s%s = %s\n", row_flag(row, "said") ? "" : ";", row_text(row, "key"),
+	       row_text(row, "value"));
+}
+
+void print_config_diff(const struct print *p, const struct row *row)
+{
+	(void)p;
+	print_section(row, "");
+	if (row_has(row, "key"))
+		printf(" %s", row_text(row, "key"));
+	printf(": %s -> %s%s\n", row_text(row, "runs"), row_text(row, "file"),
+	       row_flag(row, "live") ? "" : ", by a restart");
+}

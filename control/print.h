@@ -49,7 +49,8 @@ void print_failure(const struct print *p, int r, const char *hint, const char *f
 /* Rows as text. */
 print_row print_route, print_route_get, print_nexthop, print_port, print_worker,
 	print_drop;
-print_row print_pairs;	     /* name value, one a line */
+print_row print_pairs; /* name value, one a line */
+print_row print_config, print_config_diff;
 print_row print_counts;	     /* all in one line */
 print_row print_saved_route; /* as a command, save.c */
 
@@ -58,4 +59,4 @@ void print_brief(const struct print *p, const struct row *row,
 		 const struct column *columns);
 void print_titles(const struct column *columns);
 extern const struct column columns_route[], columns_route_get[], columns_nexthop[],
-	columns_port[], columns_worker[];
+	columns_port[], columns_worker[], columns_config[], columns_config_diff[];

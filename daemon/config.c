@@ -5,6 +5,7 @@
  */
 
 #include "config.h"
+#include "config_said.h"
 
 #include <ini.h>
 #include <stdlib.h>
@@ -19,7 +20,8 @@ struct reader {
 	unsigned line;
 	struct config *conf;
 	struct err *err;
-	int r; /* once an error is found nothing more is read */
+	struct config_said *said; /* NULL: nobody wants to know */
+	int r;			  /* once an error is found nothing more is read */
 	/* Keys seen, to refuse the second: a bit a row; of [daemon], then of each port. */
 	uint64_t seen[FWD_PORTS_MAX + 1];
 };
@@ -63,6 +65,98 @@ __attribute__((format(printf, 2, 3))) static void refuse(struct reader *rd,
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	rd->r = err_set(rd->err, -EINVAL, "%s:%u: %s", rd->name, rd->line, text);
+}
+
+/* ---- what was said ---- */
+
+struct config_said {
+	unsigned n_ports;
+	char port[FWD_PORTS_MAX][IF_NAMESIZE];
+	char *value[FWD_PORTS_MAX + 1]
+		   [ARRAY_LEN(keys)]; /* of [daemon], then of each port */
+};
+
+static int keep_value(struct config_said *s, size_t section, const struct config_key *key,
+		      const char *value)
+{
+	char *copy = strdup(value);
+
+	if (!copy)
+		return -ENOMEM;
+	free(s->value[section][key - keys]);
+	s->value[section][key - keys] = copy;
+	return 0;
+}
+
+void config_said_free(struct config_said *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i <= FWD_PORTS_MAX; i++)
+		for (size_t k = 0; k < ARRAY_LEN(keys); k++)
+			free(s->value[i][k]);
+	free(s);
+}
+
+static struct config_line line_of(const struct config_said *s, size_t section, size_t k)
+{
+	const char *value = s->value[section][k];
+
+	return (struct config_line){ .section = keys[k].section,
+				     .port = section ? s->port[section - 1] : "",
+				     .key = &keys[k],
+				     .value = value ? value : keys[k].def,
+				     .said = value };
+}
+
+void config_said_each(const struct config_said *s,
+		      void (*fn)(void *arg, const struct config_line *line), void *arg)
+{
+	for (size_t i = 0; i <= s->n_ports; i++) {
+		for (size_t k = 0; k < ARRAY_LEN(keys); k++) {
+			struct config_line line = line_of(s, i, k);
+
+			if (!strcmp(keys[k].section, i ? "port" : "daemon"))
+				fn(arg, &line);
+		}
+	}
+}
+
+/* Return: its section's number, 0 = there is no such port. */
+static size_t find_section(const struct config_said *s, const char *port)
+{
+	for (size_t i = 0; i < s->n_ports; i++)
+		if (!strcmp(s->port[i], port))
+			return i + 1;
+	return 0;
+}
+
+bool config_said_has_port(const struct config_said *s, const char *port)
+{
+	return find_section(s, port);
+}
+
+bool config_said_find(const struct config_said *s, const struct config_line *line,
+		      struct config_line *ret)
+{
+	size_t section = *line->port ? find_section(s, line->port) : 0;
+
+	if (*line->port && !section)
+		return false;
+	*ret = line_of(s, section, (size_t)(line->key - keys));
+	return true;
+}
+
+/* As bytes of the field: whatever type it has, and however it was written. */
+bool config_same_value(const struct config_line *a, const struct config_line *b)
+{
+	static struct config x, y;
+
+	memset(&x, 0, sizeof(x));
+	memset(&y, 0, sizeof(y));
+	a->key->parse(a->key, a->value, (char *)&x + a->key->offset, NULL);
+	b->key->parse(b->key, b->value, (char *)&y + b->key->offset, NULL);
+	return !memcmp(&x, &y, sizeof(x));
 }
 
 /* ---- ports ---- */
@@ -176,6 +270,9 @@ static void take_value(struct reader *rd, const struct config_key *key, void *ba
 		refuse(rd, "%s: given twice", key->name);
 	else if (key->parse(key, value, (char *)base + key->offset, &why) < 0)
 		refuse(rd, "%s = %s: %s", key->name, value, why.text);
+	else if (rd->said &&
+		 keep_value(rd->said, (size_t)(seen - rd->seen), key, value) < 0)
+		refuse(rd, "no memory");
 	*seen |= bit;
 }
 
@@ -215,10 +312,13 @@ static int check_whole(const struct config *c, const char *name, struct err *err
 	return 0;
 }
 
-int config_read_file(FILE *file, const char *name, struct config *ret, struct err *err)
+static int read_all(FILE *file, const char *name, struct config *ret,
+		    struct config_said *said, struct err *err)
 {
 	struct config c = { .workers = 0 };
-	struct reader rd = { .file = file, .name = name, .conf = &c, .err = err };
+	struct reader rd = {
+		.file = file, .name = name, .conf = &c, .err = err, .said = said
+	};
 	int r;
 
 	set_defaults("daemon", &c);
@@ -237,11 +337,39 @@ int config_read_file(FILE *file, const char *name, struct config *ret, struct er
 	return r;
 }
 
-int config_read(const char *path, struct config *ret, struct err *err)
+int config_read_file(FILE *file, const char *name, struct config *ret, struct err *err)
+{
+	return read_all(file, name, ret, NULL, err);
+}
+
+static int read_path(const char *path, struct config *ret, struct config_said *said,
+		     struct err *err)
 {
 	SCOPED_FILE FILE *file = fopen(path, "re");
 
 	if (!file)
 		return err_set(err, -errno, "%s: %s", path, strerror(errno));
-	return config_read_file(file, path, ret, err);
+	return read_all(file, path, ret, said, err);
+}
+
+int config_read(const char *path, struct config *ret, struct err *err)
+{
+	return read_path(path, ret, NULL, err);
+}
+
+int config_read_said(const char *path, struct config *conf, struct config_said **ret,
+		     struct err *err)
+{
+	struct config_said *said = calloc(1, sizeof(*said));
+	int r = said ? read_path(path, conf, said, err) : -ENOMEM;
+
+	if (r < 0) {
+		config_said_free(said);
+		return r;
+	}
+	said->n_ports = conf->n_ports;
+	for (unsigned i = 0; i < conf->n_ports; i++)
+		memcpy(said->port[i], conf->port[i].name, sizeof(said->port[i]));
+	*ret = said;
+	return 0;
 }

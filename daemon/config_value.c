@@ -90,17 +90,10 @@ CONFIG_VALUE(idle)
 
 CONFIG_VALUE(level)
 {
-	static const char *const words[] = { [LOG_LEVEL_ERROR] = "error",
-					     [LOG_LEVEL_WARNING] = "warning",
-					     [LOG_LEVEL_NOTICE] = "notice",
-					     [LOG_LEVEL_INFO] = "info",
-					     [LOG_LEVEL_DEBUG] = "debug" };
-	int i = find_word(value, words, ARRAY_LEN(words));
-
 	(void)key;
-	if (i < 0)
-		return err_set(why, i, "must be error, warning, notice, info or debug");
-	*(enum log_level *)field = (enum log_level)i;
+	if (!log_level_parse(value, field))
+		return err_set(why, -EINVAL,
+			       "must be error, warning, notice, info or debug");
 	return 0;
 }
 

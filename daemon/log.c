@@ -3,13 +3,16 @@
 #include "log.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static enum log_level threshold = LOG_LEVEL_INFO;
+#include "../lib/base/hot.h"
+
+static _Atomic enum log_level threshold = LOG_LEVEL_INFO;
 static bool to_journal;
 
 static const struct {
@@ -35,8 +38,34 @@ static bool is_journal(const char *stream)
 
 void log_open(enum log_level level)
 {
-	threshold = level;
+	log_set_level(level);
 	to_journal = is_journal(getenv("JOURNAL_STREAM"));
+}
+
+void log_set_level(enum log_level level)
+{
+	atomic_store_explicit(&threshold, level, memory_order_relaxed);
+}
+
+enum log_level log_level(void)
+{
+	return atomic_load_explicit(&threshold, memory_order_relaxed);
+}
+
+const char *log_level_name(enum log_level level)
+{
+	return levels[level].name;
+}
+
+bool log_level_parse(const char *name, enum log_level *ret)
+{
+	for (size_t i = 0; i < ARRAY_LEN(levels); i++) {
+		if (strcmp(name, levels[i].name) != 0)
+			continue;
+		*ret = (enum log_level)i;
+		return true;
+	}
+	return false;
 }
 
 void log_line(enum log_level level, const char *fmt, ...)
@@ -44,7 +73,7 @@ void log_line(enum log_level level, const char *fmt, ...)
 	char text[1024];
 	va_list ap;
 
-	if (level > threshold)
+	if (level > log_level())
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);

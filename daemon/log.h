@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 enum log_level {
 	LOG_LEVEL_ERROR,
 	LOG_LEVEL_WARNING,
@@ -13,8 +15,11 @@ enum log_level {
 	LOG_LEVEL_DEBUG
 };
 
-void log_open(
-	enum log_level level); /* before any thread starts; more than that is not said */
+void log_open(enum log_level level);	  /* before any thread starts */
+void log_set_level(enum log_level level); /* more than that is not said; any thread */
+enum log_level log_level(void);
+const char *log_level_name(enum log_level level);
+bool log_level_parse(const char *name, enum log_level *ret);
 void log_line(enum log_level level, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -19,15 +19,30 @@
 #include "metrics.h"
 #include "notify.h"
 #include "options.h"
+#include "reload.h"
 #include "router.h"
 
 enum { TICK_MS = 100 };
+
+static void on_hangup(struct router *r)
+{
+	struct err err = { "no memory" };
+
+	if (reload(r, NULL, &err) < 0)
+		log_error("reload: %s", err.text);
+	else
+		log_notice("SIGHUP: reloaded %s", r->config_path);
+}
 
 static void on_signal(void *arg, int signal)
 {
 	struct router *r = arg;
 	bool stops = signal == SIGTERM || signal == SIGINT;
 
+	if (signal == SIGHUP) {
+		on_hangup(r);
+		return;
+	}
 	log_notice("SIG%s: %s", sigabbrev_np(signal),
 		   stops ? "stopping" : "means nothing to this program");
 	if (stops)
@@ -109,6 +124,7 @@ static void stop(struct router *r)
 	follow_close(r);
 	fib_free(r->fib);
 	event_loop_free(r->loop);
+	config_said_free(r->said);
 }
 
 static int run(struct router *r)
@@ -143,7 +159,8 @@ int main(int argc, char **argv)
 
 	if (ret >= 0)
 		return ret;
-	if (config_read(options.config, &router.conf, &err) < 0) {
+	router.config_path = options.config;
+	if (config_read_said(options.config, &router.conf, &router.said, &err) < 0) {
 		fprintf(stderr, "mlx5fwd: %s\n", err.text);
 		return EXIT_FAILURE;
 	}

@@ -18,7 +18,7 @@ static void usage(FILE *to)
 		"  -h, --help         this text\n"
 		"  -V, --version      version\n\n"
 		"SIGTERM or SIGINT: hand traffic back to the kernel, finish what is under\n"
-		"way, exit.\n");
+		"way, exit. SIGHUP: read the configuration again.\n");
 }
 
 int options_parse(int argc, char **argv, struct options *ret)

@@ -34,9 +34,17 @@ void batch_client_gone(struct router *r, const struct client *c);
 void request_route_show(struct request *req);
 void request_route_get(struct request *req);
 void request_nexthop_show(struct request *req);
+/* config_show.c */
+void request_config_show(struct request *req);
+void request_config_diff(struct request *req);
+void request_config_check(struct request *req);
+void request_reload(struct request *req);
+void request_log_level(struct request *req);
 /* show.c */
 void request_status(struct request *req);
 void request_version(struct request *req);
 void request_port_show(struct request *req);
+void request_port_reset(struct request *req);
 void request_worker_show(struct request *req);
 void request_drop_show(struct request *req);
+void request_drop_reset(struct request *req);

@@ -30,7 +30,9 @@
 #define ROUTER_WORKERS_MAX 64
 
 struct client;
+struct config_said;
 struct restore;
+struct row;
 struct row;
 
 struct port {
@@ -46,11 +48,15 @@ struct port {
 	struct event_source *events;
 	int claim_fd; /* -1 = none */
 	uint64_t carrier_changes, recoveries;
-	bool lost; /* device-fatal: the kernel has the port until a restart */
+	struct row *base,
+		*drop_base; /* counters at their last reset, show.c; NULL = none */
+	bool lost;	    /* device-fatal: the kernel has the port until a restart */
 };
 
 struct router {
 	struct config conf;
+	struct config_said *said; /* as it was written */
+	const char *config_path;
 	struct event_loop *loop;
 	struct mirror *mirror;
 	struct event_source *mirror_events;

@@ -107,18 +107,45 @@ static void set_queues(struct row *row, const struct router *r, const struct por
 	row_set_count(row, "carrier_changes", p->carrier_changes);
 }
 
-static void set_port(struct row *row, const struct router *r, const struct port *p)
+/* How frames leave by a port: of each worker the same. */
+static void set_send(struct row *row, const struct port *p)
 {
-	set_identity(row, r, p);
+	struct row *send = row_new();
+	struct m5_txq_choice c;
+
+	m5_txq_choice(p->txq[0], &c);
+	row_set_text(send, "mode", c.send);
+	row_set_text(send, "reason", c.reason);
+	row_set_count(send, "copied_up_to_bytes", c.copied_up_to_bytes);
+	row_set_count(send, "inlined_header_bytes", c.min_inline_bytes);
+	row_set_count(send, "rings_of_a_worker", c.rings);
+	row_set_text(send, "order",
+		     c.rings > 1 ? "frames of a flow may overtake each other" : "kept");
+	row_set_text(send, "doorbell", c.doorbell);
+	row_set_row(row, "send", send);
+}
+
+static void set_counters(struct row *row, const struct router *r, const struct port *p)
+{
 	set_traffic(row, r, p);
 	set_punt_results(row, r, p);
 	set_queues(row, r, p);
 }
 
-/* One port, or each. */
-static void show_ports(struct request *req, const char *what,
-		       void (*set)(struct row *row, const struct router *r,
-				   const struct port *p))
+static struct row *port_row(struct router *r, struct port *p)
+{
+	struct row *row = row_new();
+
+	set_identity(row, r, p);
+	set_counters(row, r, p);
+	row_less(row, p->base);
+	set_send(row, p);
+	return row;
+}
+
+/* One port, or each; NULL rows are none. */
+static void each_port(struct request *req, const char *what,
+		      struct row *(*fn)(struct router *r, struct port *p))
 {
 	struct router *r = req->router;
 	const struct port *only = req->n ? port_by_name(r, req->arg[0]) : NULL;
@@ -133,16 +160,31 @@ static void show_ports(struct request *req, const char *what,
 
 		if (only && only != &r->port[i])
 			continue;
-		row = row_new();
-		set(row, r, &r->port[i]);
-		client_row(req->client, row);
+		row = fn(r, &r->port[i]);
+		if (row)
+			client_row(req->client, row);
 	}
 	client_ok(req->client);
 }
 
 void request_port_show(struct request *req)
 {
-	show_ports(req, "port show", set_port);
+	each_port(req, "port show", port_row);
+}
+
+/* Counters go on as they are: their owners write them, and Prometheus reads them. What is shown
+ * here is what has come since. */
+static struct row *reset_port(struct router *r, struct port *p)
+{
+	row_free(p->base);
+	p->base = row_new();
+	set_counters(p->base, r, p);
+	return NULL;
+}
+
+void request_port_reset(struct request *req)
+{
+	each_port(req, "port reset", reset_port);
 }
 
 /* ---- drop show: every reason, zero or not ---- */
@@ -161,9 +203,31 @@ static void set_drops(struct row *row, const struct router *r, const struct port
 	row_set_row(row, "punted", punts);
 }
 
+static struct row *drop_row(struct router *r, struct port *p)
+{
+	struct row *row = row_new();
+
+	set_drops(row, r, p);
+	row_less(row, p->drop_base);
+	return row;
+}
+
 void request_drop_show(struct request *req)
 {
-	show_ports(req, "drop show", set_drops);
+	each_port(req, "drop show", drop_row);
+}
+
+static struct row *reset_drops(struct router *r, struct port *p)
+{
+	row_free(p->drop_base);
+	p->drop_base = row_new();
+	set_drops(p->drop_base, r, p);
+	return NULL;
+}
+
+void request_drop_reset(struct request *req)
+{
+	each_port(req, "drop reset", reset_drops);
 }
 
 /* ---- worker show ---- */

@@ -100,6 +100,28 @@ void row_add_row(struct row *row, const char *key, struct row *value)
 	row_free(value);
 }
 
+static void subtract(json_t *from, const json_t *base)
+{
+	json_t *is, *was;
+	const char *key;
+
+	json_object_foreach((json_t *)(uintptr_t)base, key, was)
+	{
+		is = json_object_get(from, key);
+		if (json_is_integer(is) && json_is_integer(was))
+			json_integer_set(is, json_integer_value(is) -
+						     json_integer_value(was));
+		else if (json_is_object(is) && json_is_object(was))
+			subtract(is, was);
+	}
+}
+
+void row_less(struct row *row, const struct row *base)
+{
+	if (row && base)
+		subtract(row->json, base->json);
+}
+
 char *row_line(const struct row *row)
 {
 	return row && !row->broken ? json_dumps(row->json, JSON_COMPACT) : NULL;

@@ -30,6 +30,8 @@ void row_set_words(struct row *row, const char *key, const char *const words[],
 void row_set_row(struct row *row, const char *key, struct row *value); /* frees @value */
 /* At the end of a list, which the first one makes; frees @value. */
 void row_add_row(struct row *row, const char *key, struct row *value);
+/* Takes the numbers of @base from those of the same name, also in rows that are members. */
+void row_less(struct row *row, const struct row *base);
 /* One line without its end, to be freed. NULL: no memory, now or for one of the members. */
 char *row_line(const struct row *row);
 

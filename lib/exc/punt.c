@@ -29,6 +29,9 @@ struct exc {
 	struct exc_conf conf;
 	struct exc_inject inject;
 	struct port port[EXC_PORTS_MAX];
+	_Atomic uint64_t
+		rate; /* as it shall be: packets a second, and burst, 32 bits each */
+	uint64_t rate_used; /* by the thread's policers */
 	atomic_bool stop;
 	pthread_t thread;
 	bool started;
@@ -67,6 +70,32 @@ static void deliver(struct exc *e, const struct exc_frame *f)
 		add(&c->delivered[f->reason]);
 }
 
+static uint64_t pack_rate(uint32_t rate_pps, uint32_t burst)
+{
+	return (uint64_t)rate_pps << 32 | burst;
+}
+
+void exc_set_rate(struct exc *e, uint32_t rate_pps, uint32_t burst)
+{
+	atomic_store_explicit(&e->rate, pack_rate(rate_pps, burst), memory_order_relaxed);
+}
+
+/* Policers are the thread's own. */
+static void follow_rate(struct exc *e)
+{
+	uint64_t rate = atomic_load_explicit(&e->rate, memory_order_relaxed);
+	uint64_t now;
+
+	if (rate == e->rate_used)
+		return;
+	now = time_ns();
+	for (unsigned p = 0; p < EXC_PORTS_MAX; p++)
+		for (unsigned i = 0; i < PKT_PUNT_COUNT; i++)
+			exc_limit_init(&e->port[p].limit[i], (uint32_t)(rate >> 32),
+				       (uint32_t)rate, now);
+	e->rate_used = rate;
+}
+
 /* Some of each ring by turns. Return: frames taken. */
 static unsigned pass(struct exc *e)
 {
@@ -89,8 +118,11 @@ static void *exc_main(void *arg)
 
 	for (;;) {
 		bool last = atomic_load(&e->stop);
-		unsigned n = pass(e), us = n ? TICK_BUSY_US : TICK_IDLE_US;
+		unsigned n, us;
 
+		follow_rate(e);
+		n = pass(e);
+		us = n ? TICK_BUSY_US : TICK_IDLE_US;
 		if (last && !n)
 			return NULL;
 		nanosleep(&(struct timespec){ .tv_nsec = us * 1000L }, NULL);
@@ -99,15 +131,11 @@ static void *exc_main(void *arg)
 
 /* ---- life ---- */
 
-static void init_port(struct port *p, const struct exc_conf *conf)
+static void init_port(struct port *p)
 {
-	uint64_t now = time_ns();
-
 	atomic_init(&p->ifindex, 0);
 	atomic_init(&p->tap_fd, -1);
 	p->tap.fd = -1;
-	for (unsigned i = 0; i < PKT_PUNT_COUNT; i++)
-		exc_limit_init(&p->limit[i], conf->rate_pps, conf->burst, now);
 }
 
 int exc_new(const struct exc_conf *conf, struct err *warn, struct exc **ret)
@@ -123,7 +151,9 @@ int exc_new(const struct exc_conf *conf, struct err *warn, struct exc **ret)
 	memcpy(e->ring, conf->ring, conf->n_rings * sizeof(struct ring *));
 	e->conf.ring = e->ring;
 	for (unsigned i = 0; i < EXC_PORTS_MAX; i++)
-		init_port(&e->port[i], conf);
+		init_port(&e->port[i]);
+	e->rate_used = ~pack_rate(conf->rate_pps, conf->burst);
+	exc_set_rate(e, conf->rate_pps, conf->burst);
 	exc_inject_open(&e->inject, warn); /* closed: hand_over() knows what to do */
 	*ret = e;
 	return 0;

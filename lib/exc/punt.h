@@ -44,6 +44,9 @@ struct exc;
 /* @warn: "" or why nothing can be injected, so that TAP devices have to do. */
 int exc_new(const struct exc_conf *conf, struct err *warn, struct exc **ret);
 void exc_free(struct exc *e);
+/* Other limits for every policer, which start full; @rate 0 = none. Context: control thread, also
+ * while the exception thread runs. */
+void exc_set_rate(struct exc *e, uint32_t rate_pps, uint32_t burst);
 bool exc_injects(const struct exc *e);
 /**
  * exc_set_port() - where a port's punts go

@@ -149,12 +149,13 @@ wait $stopped
 equal 'to the end' $? 0
 exec 8>&-
 
-# ---- signals that mean nothing to it ----
+# ---- signals that do not end it ----
 for signal in HUP USR1 USR2 PIPE WINCH; do
 	kill -$signal "$(daemon_pid)"
 done
 answers 'signals'
-check 'SIGHUP is told of' grep -q 'notice: SIGHUP: means nothing to this program' "$fwd_log"
+check 'SIGHUP is told of' grep -q "notice: SIGHUP: reloaded $conf" "$fwd_log"
+check 'SIGUSR1 is told of' grep -q 'notice: SIGUSR1: means nothing to this program' "$fwd_log"
 
 # ---- two who want to change something ----
 keep_clients hold

@@ -15,8 +15,8 @@ offers() # EXPECTED WORDS...
 	equal "completion of '$*'" "$("$tool" --complete "$@" | tr '\n' '|')" "$expected"
 }
 
-offers 'route|nexthop|port|worker|drop|status|version|help|' ''
-offers 'route|' r
+offers 'route|nexthop|port|worker|drop|config|reload|log|status|version|help|' ''
+offers 'route|reload|' r
 offers 'add|append|' route a
 offers 'show|get|add|replace|append|del|flush|save|restore|' -j -T 3 route ''
 offers 'static|kernel|' route show proto ''
@@ -159,7 +159,8 @@ for words in 'route show' 'route get 10.1.1.1' 'nexthop show' 'port show' 'worke
 done
 
 # ---- JSON of every command ----
-for words in 'route show' 'nexthop show' 'port show' 'worker show' 'drop show' status version; do
+for words in 'route show' 'nexthop show' 'port show' 'worker show' 'drop show' 'log level' \
+	status version; do
 	# shellcheck disable=SC2086 # words
 	fits "${words%% *}" $words
 done

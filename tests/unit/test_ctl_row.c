@@ -173,7 +173,58 @@ static void members_are_read_as_what_they_are(void **state)
 	row_free(inner); /* outlives the row it was in */
 }
 
+static struct row *read_line(const char *line)
+{
+	struct row *row = NULL;
+	char why[200];
+
+	assert_int_equal(row_read(line, why, sizeof(why), &row), 0);
+	return row;
+}
+
+static void numbers_are_taken_from_a_base(void **state)
+{
+	struct row *row = read_line(
+		"{\"a\":9007199254740993,\"t\":\"x\",\"o\":{\"b\":5,\"c\":7},\"d\":3}");
+	struct row *base = read_line("{\"a\":1,\"t\":9,\"o\":{\"b\":5},\"z\":2}");
+	char *line;
+
+	(void)state;
+	row_less(row, base);
+	row_less(row, NULL);
+	row_less(NULL, base);
+	line = row_line(row);
+	assert_string_equal(
+		line,
+		"{\"a\":9007199254740992,\"t\":\"x\",\"o\":{\"b\":0,\"c\":7},\"d\":3}");
+	free(line);
+	row_free(row);
+	row_free(base);
+}
+
+static void a_member_is_text(void **state)
+{
+	struct row *row = read_line(
+		"{\"t\":\"x\",\"n\":-5,\"f\":true,\"g\":false,\"l\":[\"a\",\"b\"],\"e\":[],\"o\":{}}");
+	static const char *const is[][2] = { { "t", "x" },   { "n", "-5" },
+					     { "f", "yes" }, { "g", "no" },
+					     { "l", "a,b" }, { "e", "" },
+					     { "o", "" },    { "z", "" } };
+	char text[40], little[3];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(is); i++) {
+		row_member_text(row, is[i][0], text, sizeof(text));
+		assert_string_equal(text, is[i][1]);
+	}
+	row_member_text(row, "l", little, sizeof(little));
+	assert_string_equal(little, "a,");
+	row_free(row);
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(numbers_are_taken_from_a_base),
+	cmocka_unit_test(a_member_is_text),
 	cmocka_unit_test(members_keep_their_order_and_type),
 	cmocka_unit_test(rows_make_a_list),
 	cmocka_unit_test(what_would_end_a_line_or_a_text_is_escaped),

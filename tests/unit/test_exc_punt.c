@@ -155,6 +155,23 @@ static void each_reason_has_a_policer(void **state)
 	close_exc();
 }
 
+static void the_limit_can_be_changed(void **state)
+{
+	const struct exc_port_count *c;
+
+	(void)state;
+	open_exc(1);
+	set_port("eth0", NULL);
+	for (int i = 0; i < 30; i++)
+		push(PKT_PUNT_TTL, FRAME);
+	exc_set_rate(exc, 1, 20);
+	assert_int_equal(exc_start(exc), 0);
+	exc_stop(exc);
+	c = exc_port_count(exc, 0);
+	assert_in_range(c->delivered[PKT_PUNT_TTL], 20, 21);
+	close_exc();
+}
+
 static void what_cannot_be_delivered_is_counted(void **state)
 {
 	struct exc_port gone = { .ifindex = 0 };
@@ -277,6 +294,7 @@ static void there_are_not_more_rings_than_there_is_room_for(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(frames_arrive_on_the_real_interface),
 	cmocka_unit_test(each_reason_has_a_policer),
+	cmocka_unit_test(the_limit_can_be_changed),
 	cmocka_unit_test(what_cannot_be_delivered_is_counted),
 	cmocka_unit_test(a_tap_takes_the_place_of_injection),
 	cmocka_unit_test(without_either_punts_are_counted_as_failed),
