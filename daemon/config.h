@@ -13,6 +13,7 @@
 
 #include "../lib/base/err.h"
 #include "../lib/fwd/worker.h"
+#include "../lib/m5/txq.h"
 #include "log.h"
 
 #ifndef CONFIG_FILE /* set by the build */
@@ -29,6 +30,10 @@ struct config_port {
 	char name[IF_NAMESIZE]; /* netdev, from "[port eth0]" */
 	uint32_t rx_packets, tx_packets;
 	bool striding;
+	enum m5_send send;
+	uint32_t copied_from_queues, copied_up_to_bytes;
+	uint32_t send_rings; /* 0 = auto */
+	enum m5_doorbell doorbell;
 };
 
 struct config {

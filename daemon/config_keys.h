@@ -41,3 +41,16 @@ KEY(port, tx_packets, pow2, tx_packets, 64, 32768, "1024", "packets",
     "depth of each send queue")
 KEY(port, striding, flag, striding, 0, 0, "yes", "",
     "many packets to a receive buffer, where the device can")
+KEY(port, send, send, send, 0, 0, "auto", "",
+    "how a frame leaves: by pointer, copied into the work entry, mixed: small ones copied; auto "
+    "is mixed from copied_from_queues workers on, else by pointer")
+KEY(port, copied_from_queues, number, copied_from_queues, 1, 1024, "4", "send queues",
+    "send = auto: from so many workers on frames are copied")
+KEY(port, copied_up_to_bytes, number, copied_up_to_bytes, 64, 924, "256", "bytes",
+    "longest frame that is copied, if send is mixed or auto")
+KEY(port, send_rings, rings, send_rings, 1, 8, "auto", "rings",
+    "hardware rings of each worker where frames are copied; with more than one, bursts are dealt "
+    "to them in turn, and frames of a flow may overtake each other; auto is 1")
+KEY(port, doorbell, doorbell, doorbell, 0, 0, "auto", "",
+    "how the register that starts a send is mapped: nc (non-cached), wc (write-combining), or "
+    "auto: wc on Arm, else nc")

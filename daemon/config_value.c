@@ -97,6 +97,49 @@ CONFIG_VALUE(level)
 	return 0;
 }
 
+CONFIG_VALUE(send)
+{
+	static const char *const words[] = { [M5_SEND_AUTO] = "auto",
+					     [M5_SEND_POINTER] = "pointer",
+					     [M5_SEND_COPIED] = "copied",
+					     [M5_SEND_MIXED] = "mixed" };
+	int i = find_word(value, words, ARRAY_LEN(words));
+
+	(void)key;
+	if (i < 0)
+		return err_set(why, i, "must be auto, pointer, copied or mixed");
+	*(enum m5_send *)field = (enum m5_send)i;
+	return 0;
+}
+
+CONFIG_VALUE(doorbell)
+{
+	static const char *const words[] = {
+		[M5_DOORBELL_AUTO] = "auto", [M5_DOORBELL_NC] = "nc", [M5_DOORBELL_WC] = "wc"
+	};
+	int i = find_word(value, words, ARRAY_LEN(words));
+
+	(void)key;
+	if (i < 0)
+		return err_set(why, i, "must be auto, nc or wc");
+	*(enum m5_doorbell *)field = (enum m5_doorbell)i;
+	return 0;
+}
+
+/* ---- a number, or let us choose ---- */
+
+CONFIG_VALUE(rings)
+{
+	if (!strcmp(value, "auto")) {
+		*(uint32_t *)field = 0;
+		return 0;
+	}
+	if (config_number(key, value, field, NULL) < 0)
+		return err_set(why, -EINVAL, "must be auto, or %u to %u (%s)", key->min,
+			       key->max, key->unit);
+	return 0;
+}
+
 /* ---- CPU list ---- */
 
 static int add_cpus(struct config_cpus *c, uint64_t first, uint64_t last, struct err *why)

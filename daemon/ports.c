@@ -59,9 +59,32 @@ static struct m5_rxq_conf rxq_conf(const struct port *p, struct m5_dev *const *p
 	};
 }
 
+/* A worker's packets by pointer wait in the send queues of all ports: together these hold at most a
+ * quarter of its smallest receive queue before they want to know what has left. */
+static uint32_t held_packets(const struct router *r)
+{
+	uint32_t least = UINT32_MAX;
+
+	for (unsigned i = 0; i < r->n_ports; i++)
+		if (r->port[i].conf->rx_packets < least)
+			least = r->port[i].conf->rx_packets;
+	least /= 4 * r->n_ports;
+	return least ? least : 1;
+}
+
 static struct m5_txq_conf txq_conf(const struct port *p)
 {
-	return (struct m5_txq_conf){ .packets = p->conf->tx_packets, .numa_node = -1 };
+	return (struct m5_txq_conf){
+		.packets = p->conf->tx_packets,
+		.numa_node = -1,
+		.send = p->conf->send,
+		.doorbell = p->conf->doorbell,
+		.rings = p->conf->send_rings,
+		.n_queues = p->router->n_workers,
+		.copied_from_queues = p->conf->copied_from_queues,
+		.copied_up_to_bytes = p->conf->copied_up_to_bytes,
+		.held_packets = held_packets(p->router),
+	};
 }
 
 /* All at once, so that whoever raises the limit does it once. */

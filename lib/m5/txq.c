@@ -33,9 +33,6 @@ struct m5_txq {
 /* Blocks are counted in 16 bits, and full must differ from empty. A WQE of the largest size fits
  * into the smallest ring, and a completion for each of its quarters into the smallest CQ. */
 enum { LOG_BLOCKS_MIN = 6, LOG_BLOCKS_MAX = 15, LOG_CQ_MIN = 6 };
-enum {
-	RINGS_COPIED = 4
-}; /* one takes about a quarter of what a core makes, measured upstream */
 
 static_assert(M5_COPIED_MAX_BYTES ==
 		      (PRM_DS_MAX - M5_TX_HEAD_DS) * PRM_DS - sizeof(struct prm_inline),
@@ -97,7 +94,7 @@ static void choose(const struct m5_caps *caps, const struct m5_txq_conf *conf,
 		c->send = "pointer";
 		return;
 	}
-	c->rings = or_usual(conf->rings, RINGS_COPIED);
+	c->rings = or_usual(conf->rings, M5_RINGS_FORWARDER);
 }
 
 /* By pointer: in the worst case a WQE carries one packet in one block; full ones need a quarter of

@@ -371,7 +371,7 @@ static void choices(void **state)
 		  { "pointer", "non-cached", 1, 0, 0,
 		    "auto: 3 send queues, copied from 4 on" } },
 		{ { .n_queues = 4, .doorbell = M5_DOORBELL_NC },
-		  { "mixed", "non-cached", 4, 256, 0,
+		  { "mixed", "non-cached", 1, 256, 0,
 		    "auto: 4 send queues, copied from 4 on" } },
 		{ { .n_queues = 2,
 		    .copied_from_queues = M5_COPIED_FROM_SENDER,
@@ -387,7 +387,7 @@ static void choices(void **state)
 		{ { .send = M5_SEND_COPIED, .rings = 8, .copied_up_to_bytes = 64 },
 		  { "copied", "non-cached", 8, 924, 0, "configured" } },
 		{ { .send = M5_SEND_MIXED },
-		  { "mixed", "non-cached", 4, 256, 0, "configured" } },
+		  { "mixed", "non-cached", 1, 256, 0, "configured" } },
 	};
 	struct m5_txq_choice is;
 	struct rig r;
