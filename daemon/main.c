@@ -21,6 +21,7 @@
 #include "options.h"
 #include "reload.h"
 #include "router.h"
+#include "watchdog.h"
 
 enum { TICK_MS = 100 };
 
@@ -57,6 +58,7 @@ static void on_tick(void *arg)
 	recover_tick(r);
 	fib_reclaim(r->fib);
 	metrics_tick(r);
+	watchdog_tick(r, TICK_MS);
 }
 
 static int start_loop(struct router *r, struct err *err)

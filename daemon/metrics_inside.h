@@ -100,7 +100,7 @@ METRIC_READ(descriptors); /* enum direction */
 METRIC_READ(completion_errors);
 METRIC_READ(out_of_buffer);
 METRIC_READ(worker_count); /* of struct fwd_count */
-METRIC_READ(heartbeat_age);
+METRIC_READ(worker_still);
 METRIC_READ(fib_routes);
 METRIC_READ(fib_32); /* of struct fib_sizes */
 METRIC_READ(fib_64); /* the same, an array goes with the label */

@@ -225,6 +225,11 @@ METRIC_READ(worker_count)
 	return metric_whole(ret, counter_in(fwd_worker_count(w), m->where, 0));
 }
 
+METRIC_READ(worker_still)
+{
+	return metric_real(ret, scrape_of(of)->router->watch[at[0]].still_ms / 1000.0);
+}
+
 /* ---- tables ---- */
 
 METRIC_READ(fib_routes)

@@ -118,6 +118,9 @@ const struct metric metrics_table[] = {
 	{ "mlx5fwd_worker_sleeps", COUNT_OF(""), "Times the worker slept until a packet",
 	  LABELS(&label_worker), COLLECT_WORKERS, read_worker_count,
 	  IN(fwd_count, sleeps) },
+	{ "mlx5fwd_worker_heartbeat_age_seconds", GAUGE_OF("seconds"),
+	  "Time since the worker was last seen to make a turn; an idle one makes one a second",
+	  LABELS(&label_worker), COLLECT_WORKERS, read_worker_still, 0 },
 
 	/* ---- tables ---- */
 	{ "mlx5fwd_fib_routes", GAUGE_OF(""), "Routes",

@@ -19,6 +19,12 @@ void notify_status(const char *status)
 	sd_notifyf(0, "STATUS=%s", status);
 }
 
+void notify_alive(void)
+{
+	if (sd_watchdog_enabled(0, NULL) > 0)
+		sd_notify(0, "WATCHDOG=1");
+}
+
 int notify_socket(const char *name)
 {
 	char **names = NULL;

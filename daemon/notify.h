@@ -7,5 +7,6 @@
 void notify_ready(const char *status);
 void notify_stopping(void);
 void notify_status(const char *status);
+void notify_alive(void); /* for WatchdogSec= */
 /* The listening socket of that name (FileDescriptorName=), or -1. */
 int notify_socket(const char *name);

@@ -10,6 +10,7 @@
  *   workers.c     threads and the exception path
  *   control.c     Unix socket; client.c requests.c and what they call
  *   metrics.c     what Prometheus reads
+ *   watchdog.c    a worker that is stuck
  *
  * All of it belongs to the control thread.
  */
@@ -53,6 +54,11 @@ struct port {
 	bool lost;	    /* device-fatal: the kernel has the port until a restart */
 };
 
+struct worker_watch { /* watchdog.c */
+	uint64_t turns;
+	unsigned still_ms; /* since they were seen to move */
+};
+
 struct router {
 	struct config conf;
 	struct config_said *said; /* as it was written */
@@ -67,6 +73,8 @@ struct router {
 	struct place_plan place;
 	struct fwd_worker *worker[ROUTER_WORKERS_MAX];
 	unsigned n_workers;
+	struct worker_watch watch[ROUTER_WORKERS_MAX];
+	unsigned unfed_ms; /* systemd's watchdog */
 	struct exc *exc;
 	struct control *control;
 	struct metrics *metrics;    /* NULL: off */
