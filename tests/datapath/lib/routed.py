@@ -1,4 +1,4 @@
-"""routed.py make DIR SEED          - captures for four ports of a router, and what must become of them
+"""routed.py make DIR SEED          - captures for a router's ports, and what must become of them
    routed.py check DIR [any-order]  - compares DIR/out0.pcap .. out3.pcap with that
 
 Written from RFC 1812 and RFC 8200, and from nothing of the router's:
