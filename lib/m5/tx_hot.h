@@ -93,6 +93,7 @@ struct m5_tx {
 	uint8_t n_rings, now; /* the ring that bursts go to until the next doorbell */
 	bool single;	      /* one packet a WQE, its header inlined */
 	bool write_combining;
+	bool wide; /* m5_tx_has_avx512() */
 	bool failed;
 	uint8_t syndrome, vendor_syndrome;
 	uint64_t doorbells, errors;
@@ -238,14 +239,15 @@ ALWAYS_INLINE void m5_tx_put_tagged(uint8_t *to, const struct m5_pkt *p)
 	memcpy(to + 12, &tag, sizeof(tag));
 }
 
-/* @bytes: with the tag, if one is to be inserted. */
-ALWAYS_INLINE void m5_tx_put_inline(uint8_t *to, const struct m5_pkt *p, uint32_t bytes)
+/* @bytes: with the tag, if one is to be inserted. @asks: a constant, whether that can be. */
+ALWAYS_INLINE void m5_tx_put_inline(uint8_t *to, const struct m5_pkt *p, uint32_t bytes,
+				    bool asks)
 {
 	be32_t head = to_be32(PRM_INLINE | bytes);
 
 	memcpy(to, &head, sizeof(head));
 	to += sizeof(head);
-	if (bytes != p->len) {
+	if (asks && bytes != p->len) {
 		m5_tx_put_tagged(to, p);
 		m5_tx_copy(to + 16, p->data + 12, p->len - 12u);
 	} else {
@@ -291,22 +293,11 @@ static __attribute__((noinline)) bool m5_tx_put_single(struct m5_tx_ring *r,
 
 /* ---- references ---- */
 
-/* Packets of a burst in one WQE of the receive queue. */
-struct m5_tx_run {
-	uint32_t wqe, held, copied;
-};
-
-ALWAYS_INLINE void m5_tx_end_run(struct m5_tx_ring *r, struct m5_rx *rx,
-				 struct m5_tx_run *run)
+ALWAYS_INLINE void m5_tx_hold(struct m5_tx_ring *r, struct m5_rx *rx, uint32_t wqe,
+			      uint32_t n)
 {
-	if (run->held) {
-		r->held[r->held_next++ & r->mask] =
-			(struct m5_tx_held){ rx, run->wqe, run->held };
-		r->held_new += run->held;
-	}
-	if (run->copied)
-		m5_rx_put(rx, run->wqe, run->copied);
-	run->held = run->copied = 0;
+	r->held[r->held_next++ & r->mask] = (struct m5_tx_held){ rx, wqe, n };
+	r->held_new += n;
 }
 
 /* Drops the references of runs up to, not with, @end. */
@@ -319,88 +310,179 @@ ALWAYS_INLINE void m5_tx_let_go(struct m5_tx_ring *r, uint32_t end)
 	}
 }
 
+/* ---- rows: packets in one WQE of the receive queue that go the same way into one of ours ---- */
+
+/* What decides of packets in a burst; two of the three are the same for all queues of a kind, so
+ * constants where it pays. */
+struct m5_tx_how {
+	uint32_t lkey, limit; /* bytes copied; 0 = none */
+	bool asks, wide;
+};
+
+/* Bytes that will be on the wire. */
+ALWAYS_INLINE uint32_t m5_tx_wire_bytes(const struct m5_pkt *p, bool asks)
+{
+	return p->len + (asks && p->flags & M5_PKT_INSERT_VLAN ? M5_TX_TAG_BYTES : 0u);
+}
+
+/* Pointers to as many of @n packets as follow the first in all. Return: how many. */
+ALWAYS_INLINE uint32_t m5_tx_row(uint8_t *to, uint32_t room, const struct m5_pkt pkt[],
+				 uint32_t n, struct m5_tx_how how)
+{
+	const uint32_t wqe = pkt[0].wqe, flags = pkt[0].flags;
+	uint32_t i = 0;
+
+	if (n > room)
+		n = room;
+	do {
+		m5_tx_put_pointer(to + (size_t)i * PRM_DS, how.lkey, pkt[i].data,
+				  pkt[i].len);
+		i++;
+	} while (i < n && pkt[i].wqe == wqe && (!how.limit || pkt[i].len > how.limit) &&
+		 (!how.asks || !((pkt[i].flags ^ flags) & M5_PKT_ASKS)));
+	return i;
+}
+
+/* The same, copied. @ret_bytes: of entries written. */
+ALWAYS_INLINE uint32_t m5_tx_row_copied(uint8_t *to, uint32_t room,
+					const struct m5_pkt pkt[], uint32_t n,
+					struct m5_tx_how how, uint32_t *ret_bytes)
+{
+	const uint32_t wqe = pkt[0].wqe, flags = pkt[0].flags;
+	uint32_t i = 0, at = 0, bytes = m5_tx_wire_bytes(&pkt[0], how.asks), size;
+
+	do {
+		size = m5_tx_inline_bytes(bytes);
+		if (at + size > room * PRM_DS)
+			break;
+		m5_tx_put_inline(to + at, &pkt[i], bytes, how.asks);
+		at += size;
+		if (++i == n)
+			break;
+		bytes = m5_tx_wire_bytes(&pkt[i], how.asks);
+	} while (pkt[i].wqe == wqe && bytes <= how.limit &&
+		 (!how.asks || !((pkt[i].flags ^ flags) & M5_PKT_ASKS)));
+	*ret_bytes = at;
+	return i;
+}
+
+#ifdef __x86_64__
+#include "tx_avx512_hot.h"
+#else
+enum { M5_TX_WIDE_BYTES = 0 };
+#define m5_tx_has_avx512()				 false
+#define m5_tx_row_avx512(to, room, lkey, pkt, n)	 0
+#define m5_tx_row_copied_avx512(to, room, pkt, n, bytes) 0
+#endif
+
 /* ---- a burst ---- */
 
-/* @copies, @asks, @single are constants: small frames are copied; packets may have flags of
- * M5_PKT_ASKS; each goes by itself. Return: packets taken, less than @n when the ring is full. */
+/* Next to the pen, where there is room for the first packet at least. */
+ALWAYS_INLINE uint32_t m5_tx_write_row(struct m5_tx_pen *pen, const struct m5_pkt pkt[],
+				       uint32_t n, struct m5_tx_how how, bool copy)
+{
+	uint32_t room = (uint32_t)(pen->end - pen->at) / PRM_DS, k, bytes = 0;
+
+	if (!copy) {
+		if (how.wide && !how.asks && !how.limit)
+			k = m5_tx_row_avx512(pen->at, room, how.lkey, pkt,
+					     n < room ? n : room);
+		else
+			k = m5_tx_row(pen->at, room, pkt, n, how);
+		bytes = k * PRM_DS;
+	} else if (how.wide && !how.asks && pkt[0].len <= M5_TX_WIDE_BYTES &&
+		   room >= PRM_WQEBB / PRM_DS) {
+		k = m5_tx_row_copied_avx512(pen->at, room, pkt, n, &bytes);
+	} else {
+		k = m5_tx_row_copied(pen->at, room, pkt, n, how, &bytes);
+	}
+	pen->at += bytes;
+	pen->packets += k;
+	return k;
+}
+
+/* @how.asks, and that @how.limit is 0 if it is, are constants. Return: packets taken, less than @n
+ * when the ring is full. */
 ALWAYS_INLINE uint32_t m5_tx_fill(struct m5_tx *tx, struct m5_rx *rx,
-				  const struct m5_pkt pkt[], uint32_t n, bool copies,
-				  bool asks, bool single)
+				  const struct m5_pkt pkt[], uint32_t n,
+				  struct m5_tx_how how)
 {
 	struct m5_tx_ring *r = &tx->ring[tx->now];
-	uint32_t limit = tx->copied_up_to, lkey = from_be32(rx->lkey[tx->dev]), i;
-	uint32_t runs = r->mask + 1 - (r->held_next - r->held_done);
-	struct m5_tx_run run = { .wqe = pkt[0].wqe };
+	uint32_t runs = r->mask + 1 - (r->held_next - r->held_done), i = 0, k;
 	struct m5_tx_pen pen = r->pen;
 
 	if (unlikely(n > runs))
 		n = runs; /* each could be one */
-	if (!asks && unlikely(pen.cs))
-		m5_tx_close_wqe(r, &pen);
-	for (i = 0; i < n; i++) {
+	while (i < n) {
 		const struct m5_pkt *p = &pkt[i];
-		uint32_t flags = asks ? p->flags : 0;
-		uint32_t tag = flags & M5_PKT_INSERT_VLAN ? M5_TX_TAG_BYTES : 0;
-		uint32_t bytes = p->len + tag, cs = m5_tx_cs(flags);
-		bool copy = copies && bytes <= limit;
+		uint32_t cs = how.asks ? m5_tx_cs(p->flags) : 0;
+		uint32_t bytes = m5_tx_wire_bytes(p, how.asks);
+		bool copy = how.limit && bytes <= how.limit;
 		uint32_t size = copy ? m5_tx_inline_bytes(bytes) : PRM_DS;
 
-		if (single || (tag && !copy)) {
-			struct m5_tx_pen out = pen; /* the other stays in registers */
-			bool taken = m5_tx_put_single(r, &out, p, lkey);
-
-			pen = out;
-			if (unlikely(!taken))
-				break;
+		if (how.asks && !copy && bytes != p->len) {
+			k = m5_tx_put_single(r, &pen, p, how.lkey);
+		} else if (likely((size_t)(pen.end - pen.at) >= size && pen.cs == cs) ||
+			   likely(m5_tx_turn_page(r, &pen, size / PRM_DS, cs))) {
+			k = m5_tx_write_row(&pen, p, n - i, how, copy);
 		} else {
-			if (unlikely((size_t)(pen.end - pen.at) < size ||
-				     (asks && pen.cs != cs)) &&
-			    unlikely(!m5_tx_turn_page(r, &pen, size / PRM_DS, cs)))
-				break;
-			if (copy)
-				m5_tx_put_inline(pen.at, p, bytes);
-			else
-				m5_tx_put_pointer(pen.at, lkey, p->data, bytes);
-			pen.at += size;
-			pen.packets++;
+			break;
 		}
-		if (unlikely(p->wqe != run.wqe)) {
-			m5_tx_end_run(r, rx, &run);
-			run.wqe = p->wqe;
-		}
-		run.held += !copy;
-		run.copied += copy;
+		if (unlikely(!k))
+			break;
+		if (copy)
+			m5_rx_put(rx, p->wqe, k);
+		else
+			m5_tx_hold(r, rx, p->wqe, k);
+		i += k;
 	}
-	m5_tx_end_run(r, rx, &run);
 	r->pen = pen;
 	return i;
 }
 
 /* One call a burst. */
-#define M5_TX_FILL(name, copies, asks, single) \
+#define M5_TX_FILL(name, up_to, asked) \
 	static __attribute__((noinline)) \
 	uint32_t m5_tx_fill_##name(struct m5_tx *tx, struct m5_rx *rx, \
 				   const struct m5_pkt pkt[], uint32_t n) \
 	{ \
-		return m5_tx_fill(tx, rx, pkt, n, copies, asks, single); \
+		struct m5_tx_how how = { .lkey = from_be32(rx->lkey[tx->dev]), \
+					 .limit = (up_to), \
+					 .asks = (asked), \
+					 .wide = tx->wide }; \
+		return m5_tx_fill(tx, rx, pkt, n, how); \
 	}
-M5_TX_FILL(pointers, false, false, false)
-M5_TX_FILL(copies, true, false, false)
-M5_TX_FILL(pointers_asks, false, true, false)
-M5_TX_FILL(copies_asks, true, true, false)
-M5_TX_FILL(single, false, true, true)
+M5_TX_FILL(pointers, 0, false)
+M5_TX_FILL(copies, tx->copied_up_to, false)
+M5_TX_FILL(asked, tx->copied_up_to, true)
 #undef M5_TX_FILL
+
+/* Each packet by itself, its header inlined. */
+static __attribute__((noinline)) uint32_t m5_tx_fill_single(struct m5_tx *tx,
+							    struct m5_rx *rx,
+							    const struct m5_pkt pkt[],
+							    uint32_t n)
+{
+	struct m5_tx_ring *r = &tx->ring[tx->now];
+	uint32_t runs = r->mask + 1 - (r->held_next - r->held_done), i;
+
+	for (i = 0; i < n && i < runs; i++) {
+		if (!m5_tx_put_single(r, &r->pen, &pkt[i], from_be32(rx->lkey[tx->dev])))
+			break;
+		m5_tx_hold(r, rx, pkt[i].wqe, 1);
+	}
+	return i;
+}
 
 ALWAYS_INLINE uint32_t m5_tx_fill_now(struct m5_tx *tx, struct m5_rx *rx,
 				      const struct m5_pkt pkt[], uint32_t n, bool asks)
 {
 	if (unlikely(tx->single))
 		return m5_tx_fill_single(tx, rx, pkt, n);
-	if (tx->copied_up_to)
-		return asks ? m5_tx_fill_copies_asks(tx, rx, pkt, n)
-			    : m5_tx_fill_copies(tx, rx, pkt, n);
-	return asks ? m5_tx_fill_pointers_asks(tx, rx, pkt, n)
-		    : m5_tx_fill_pointers(tx, rx, pkt, n);
+	if (asks)
+		return m5_tx_fill_asked(tx, rx, pkt, n);
+	return tx->copied_up_to ? m5_tx_fill_copies(tx, rx, pkt, n)
+				: m5_tx_fill_pointers(tx, rx, pkt, n);
 }
 
 /* ---- completions ---- */

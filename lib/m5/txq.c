@@ -253,6 +253,7 @@ static int open_queue(struct m5_txq *q, struct err *err)
 	tx->held_packets = or_usual(q->conf.held_packets, q->conf.packets / 4);
 	tx->dev = (uint16_t)q->dev->index;
 	tx->n_rings = (uint8_t)q->choice.rings;
+	tx->wide = m5_tx_has_avx512();
 	tx->single = !strcmp(q->choice.send, "single");
 	return 0;
 }

@@ -151,6 +151,7 @@ void fake_tx_open_rings(struct fake_tx *f, unsigned log_blocks, unsigned dev,
 	f->tx.held_packets = 1u << log_blocks >> 2;
 	f->tx.doorbell = &f->doorbell;
 	f->tx.dev = (uint16_t)dev;
+	f->tx.wide = m5_tx_has_avx512();
 }
 
 void fake_tx_open(struct fake_tx *f, unsigned log_packets, unsigned dev)

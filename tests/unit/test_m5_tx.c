@@ -168,12 +168,18 @@ struct way {
 	uint32_t copied_up_to;
 	unsigned rings;
 	bool single;
+	bool scalar; /* without what this CPU has more of than others */
 };
 static const struct way ways[] = {
-	{ "pointer", 0, 1, false },   { "mixed", 256, 1, false },
-	{ "copied", 924, 1, false },  { "single", 0, 1, true },
-	{ "pointer4", 0, 4, false },  { "mixed4", 256, 4, false },
-	{ "copied8", 924, 8, false },
+	{ "pointer", 0, 1, false, false },
+	{ "mixed", 256, 1, false, false },
+	{ "copied", 924, 1, false, false },
+	{ "single", 0, 1, true, false },
+	{ "pointer4", 0, 4, false, false },
+	{ "mixed4", 256, 4, false, false },
+	{ "copied8", 924, 8, false, false },
+	{ "pointer, scalar", 0, 1, false, true },
+	{ "mixed, scalar", 256, 1, false, true },
 };
 
 static void open_way(const struct way *w, unsigned log_blocks, unsigned dev)
@@ -181,6 +187,7 @@ static void open_way(const struct way *w, unsigned log_blocks, unsigned dev)
 	fake_tx_open_rings(&f, log_blocks, dev, w->rings);
 	f.tx.copied_up_to = w->copied_up_to;
 	f.tx.single = w->single;
+	f.tx.wide &= !w->scalar;
 }
 
 /* Sizes as traffic has them: small, at the limits of copying, anything. */
@@ -646,7 +653,8 @@ static void error_stops_it(void **state)
 #t " " #i, t, begin, end, (void *)&ways[i] \
 	}
 #define EVERY_WAY(t) \
-	WAY(t, 0), WAY(t, 1), WAY(t, 2), WAY(t, 3), WAY(t, 4), WAY(t, 5), WAY(t, 6)
+	WAY(t, 0), WAY(t, 1), WAY(t, 2), WAY(t, 3), WAY(t, 4), WAY(t, 5), WAY(t, 6), \
+		WAY(t, 7), WAY(t, 8)
 
 int main(void)
 {
