@@ -39,6 +39,18 @@ struct fib_nh {
 } CACHE_ALIGNED;
 
 static_assert(sizeof(struct fib_nh) == CACHE_LINE, "a next hop is one cache line");
+static_assert(offsetof(struct fib_nh, port) == offsetof(struct fib_nh, kind) + 1 &&
+		      offsetof(struct fib_nh, vlan) == offsetof(struct fib_nh, kind) + 2,
+	      "fib_nh_way()");
+
+/* Kind, port and VLAN as one number: equal for next hops by which packets leave alike. */
+ALWAYS_INLINE uint32_t fib_nh_way(const struct fib_nh *nh)
+{
+	uint32_t way;
+
+	__builtin_memcpy(&way, &nh->kind, sizeof(way));
+	return way;
+}
 
 /**
  * fib_nh_leg() - the way that a group has for a flow

@@ -1,9 +1,14 @@
 /* fwd/idle.c - what a worker does when nothing comes
  *
  *   spin      look again at once: lowest latency, a whole core
- *   pause     look again after a pause instruction: kinder to a sibling thread
+ *   pause     wait at the line of the next completion (watch.h): kinder to a sibling thread,
+ *             and to the power bill where the processor can rest
  *   sleep     arm the completion queues and sleep until one has something
  *   adaptive  spin for idle_spin_us, pause for idle_pause_us, then sleep
+ *
+ * Only one line can be watched: that of the port that had the last packet. A packet of another
+ * port, a table that waits for the end of our turn, and a send's completion wait for the end of
+ * the pause: FWD_WATCH_MANY_US or, with one port, FWD_WATCH_ONE_US.
  *
  * A completion between the last look and the arming raises the event at once
  * (m5_rx_arm()), so none is slept through. A sleeper is offline for RCU: nobody waits
@@ -19,7 +24,27 @@
 #include "../m5/tx_hot.h"
 #include "worker_inside.h"
 
-enum { SLEEP_MAX_MS = 1000, PAUSES = 16 };
+enum { SLEEP_MAX_MS = 1000 };
+
+/* The end of the next completion is written last, and never with what was there before: one bit
+ * of it turns with each lap. */
+static const uint64_t *next_word(const struct m5_rx *rx)
+{
+	const uint64_t *entry = (const void *)&rx->cq.entry[rx->cq.ci & rx->cq.mask];
+
+	return &entry[sizeof(struct prm_cqe) / sizeof(*entry) - 1];
+}
+
+/* What comes after the word was read makes it another, what came before is seen at once. */
+static void pause_until_packet(struct fwd_worker *w)
+{
+	const struct m5_rx *rx = w->port[w->heard].rx;
+	const uint64_t *word = next_word(rx);
+	uint64_t seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+
+	if (!m5_cq_peek(&rx->cq))
+		w->watch(word, seen, w->watch_ticks);
+}
 
 static bool take_event(const struct pollfd *fd)
 {
@@ -85,6 +110,6 @@ void fwd_idle(struct fwd_worker *w)
 		sleep_until_packet(w);
 		return;
 	}
-	for (int i = 0; i < PAUSES; i++)
-		time_relax();
+	if (w->port[w->heard].rx)
+		pause_until_packet(w);
 }

@@ -23,8 +23,11 @@ int fwd_worker_new(const struct fwd_conf *conf, struct fwd_worker **ret)
 		return -ENOMEM;
 	memset(w, 0, sizeof(*w));
 	w->conf = *conf;
+	if (!w->conf.burst)
+		w->conf.burst = FWD_BURST;
 	w->spin_ticks = conf->idle_spin_us * per_us;
 	w->pause_ticks = conf->idle_pause_us * per_us;
+	w->watch = fwd_watch_by[fwd_watch_best()];
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->changed, NULL);
 	w->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -56,12 +59,20 @@ void fwd_worker_free(struct fwd_worker *w)
 
 void fwd_worker_set_port(struct fwd_worker *w, unsigned port, const struct fwd_port *p)
 {
+	unsigned n_rx = 0;
+
 	w->port[port] = *p;
 	w->way_out[port] = p->up ? p->tx : NULL;
 	w->n_ports = 0;
-	for (unsigned i = 0; i < FWD_PORTS_MAX; i++)
+	for (unsigned i = 0; i < FWD_PORTS_MAX; i++) {
 		if (w->port[i].rx || w->port[i].tx)
 			w->n_ports = i + 1;
+		n_rx += w->port[i].rx != NULL;
+		if (w->port[i].rx && !w->port[w->heard].rx)
+			w->heard = i;
+	}
+	w->watch_ticks =
+		time_ticks_per_us() * (n_rx > 1 ? FWD_WATCH_MANY_US : FWD_WATCH_ONE_US);
 }
 
 void fwd_worker_wake(struct fwd_worker *w)

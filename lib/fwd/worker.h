@@ -18,12 +18,15 @@
 #include "../pkt/verdict.h"
 
 #define FWD_PORTS_MAX 16
-#define FWD_BURST     64
+#define FWD_BURST \
+	64 /* packets a turn takes of a port, unless fwd_conf.burst says otherwise */
+#define FWD_BURST_MAX 256
 
 struct m5_rx;
 struct m5_tx;
 
-/* Per worker and ingress port; written by the worker only, read by anybody (relaxed).
+/* Per worker and ingress port; written by the worker only, every few hundred bursts and when there
+ * is nothing to do; read by anybody (relaxed).
  * At rest: received = forwarded + sum(punted) + sum(dropped). */
 struct fwd_port_count {
 	uint64_t received, received_bytes;
@@ -36,7 +39,6 @@ struct fwd_port_count {
 
 struct fwd_count {
 	uint64_t turns, empty_turns;
-	uint64_t busy_ticks, idle_ticks; /* base/time.h */
 	uint64_t sleeps;
 } CACHE_ALIGNED;
 
@@ -62,6 +64,7 @@ struct fwd_conf {
 	enum fwd_idle idle;
 	uint32_t idle_spin_us; /* adaptive: spin this long, then pause */
 	uint32_t idle_pause_us; /* adaptive: pause this long, then sleep until a packet comes */
+	uint32_t burst; /* packets a turn takes of a port, 4 to FWD_BURST_MAX; 0 = FWD_BURST */
 	struct fib_tables *const *live;
 	uint32_t punt_ring;  /* frames, a power of two */
 	uint32_t punt_bytes; /* longest frame */

@@ -3,7 +3,11 @@
 
 #include <pthread.h>
 
+#include "watch.h"
 #include "worker.h"
+
+/* How long a pause may be, with one port to receive from and with several: idle.c. */
+enum { FWD_WATCH_ONE_US = 20, FWD_WATCH_MANY_US = 1 };
 
 struct fwd_worker {
 	/* read by the worker, changed only while it is paused */
@@ -13,11 +17,23 @@ struct fwd_worker {
 	struct fwd_conf conf;
 	struct ring punt;
 	uint64_t spin_ticks, pause_ticks; /* conf.idle_*_us */
+	uint64_t watch_ticks;		  /* of one pause */
+	fwd_watch_fn *watch;
+
+	/* the worker's own */
+	CACHE_ALIGNED uint32_t to_ring; /* ports that something was queued for, as bits */
+	uint32_t unpublished;		/* bursts that are counted in `own` only */
+	unsigned heard;			/* port that had the last packet */
+	uint64_t idle_since;		/* ticks; 0 = not idle */
+	bool six_first[FWD_PORTS_MAX]; /* the last burst of this port was IPv6, mostly; ... */
+	bool mixed[FWD_PORTS_MAX]
+		  [2]; /* ... packets looked at as IPv4, IPv6 were others, too */
+	struct fwd_port_count own[FWD_PORTS_MAX];
+	struct m5_pkt lane[FWD_PORTS_MAX][FWD_BURST_MAX]; /* by egress port, in a turn */
 
 	/* written by the worker */
 	CACHE_ALIGNED struct fwd_count count;
-	struct fwd_port_count port_count[FWD_PORTS_MAX];
-	uint64_t idle_since; /* ticks; 0 = not idle */
+	struct fwd_port_count port_count[FWD_PORTS_MAX]; /* `own` as others see it */
 	bool paused;
 
 	/* written by the control thread */
@@ -31,6 +47,12 @@ struct fwd_worker {
 	pthread_cond_t changed; /* paused or resumed */
 };
 
-void fwd_loop(struct fwd_worker *w);  /* loop.c: until stop or pause */
-void fwd_drain(struct fwd_worker *w); /* loop.c: what was received before the stop */
-void fwd_idle(struct fwd_worker *w);  /* idle.c: nothing came in this turn */
+void fwd_loop(struct fwd_worker *w);	/* loop.c: until stop or pause */
+void fwd_drain(struct fwd_worker *w);	/* loop.c: what was received before the stop */
+void fwd_idle(struct fwd_worker *w);	/* idle.c: nothing came in this turn */
+void fwd_publish(struct fwd_worker *w); /* publish.c: counters, to whom it may concern */
+/* odd.c: packets that do not go with the others. */
+void fwd_odd(struct fwd_worker *w, unsigned in, const struct fib_tables *t,
+	     struct m5_pkt pkt[], uint32_t n);
+/* odd.c: why nothing leaves by this port. */
+unsigned fwd_shut(const struct fwd_worker *w, unsigned out);

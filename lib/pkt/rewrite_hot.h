@@ -6,22 +6,26 @@
  */
 #pragma once
 
+#include <assert.h>
+
 #include "../base/hot.h"
-#include "csum.h"
 #include "eth.h"
 #include "ip4.h"
 #include "ip6.h"
-#include "verdict.h"
 
-/* The checksum is of ones' complement: a word that is 0x0100 less makes it 0x0100 more, carry
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "of pkt_decrement_ip4()");
+
+/* TTL, protocol and checksum are one word; the TTL is its lowest byte, the checksum its upper half.
+ * The checksum is of ones' complement: a word that is 0x0100 less makes it 0x0100 more, carry
  * round included, and 0xffff is written as 0 (RFC 1624 section 3). Sums are the same in either
- * byte order (RFC 1071 section 2 B). */
-ALWAYS_INLINE void pkt_decrement_ip4(struct ip4_hdr *ip)
+ * byte order (RFC 1071 section 2 B): here it becomes 1 more, or 2 if it was 0xfffe or 0xffff. */
+ALWAYS_INLINE void pkt_decrement_ip4(uint8_t *ip)
 {
-	uint32_t sum = (uint32_t)ip->csum.raw + to_be16(0x0100).raw;
+	uint32_t word;
 
-	ip->csum.raw = (uint16_t)(sum + (sum >= 0xffff));
-	ip->ttl--;
+	memcpy(&word, ip + offsetof(struct ip4_hdr, ttl), sizeof(word));
+	word += (word >= 0xfffe0000 ? 0x20000 : 0x10000) - 1;
+	memcpy(ip + offsetof(struct ip4_hdr, ttl), &word, sizeof(word));
 }
 
 /* Ethernet minimum: the frame's memory reaches at least ETH_MIN bytes. */
@@ -34,31 +38,23 @@ ALWAYS_INLINE uint16_t pkt_trim(uint8_t *data, uint32_t end)
 }
 
 /**
- * pkt_rewrite4(), pkt_rewrite6() - make the frame that leaves
- * @data: writable; a priority tag (m->l3 == 18) is taken out by moving the addresses
- * @macs: destination and source, 12 bytes, of the next hop
- * @start: where the outgoing frame begins
+ * pkt_rewrite() - make the frame that leaves
+ * @eth:   writable; where it begins, so that its IP header is 14 bytes further
+ * @bytes: of the IP packet
+ * @macs:  destination and source, 12 bytes, of the next hop
+ * @six:   IPv6; a constant
  *
  * Return: its length. Context: owning worker.
  */
-ALWAYS_INLINE uint16_t pkt_rewrite4(uint8_t *data, const struct pkt_meta *m,
-				    const uint8_t macs[12], uint8_t **start)
+ALWAYS_INLINE uint16_t pkt_rewrite(uint8_t *eth, uint32_t bytes, const uint8_t macs[12],
+				   bool six)
 {
-	uint8_t *ip = data + m->l3, *eth = ip - sizeof(struct eth_hdr);
+	uint8_t *ip = eth + sizeof(struct eth_hdr);
 
 	memcpy(eth, macs, 12);
-	pkt_decrement_ip4((struct ip4_hdr *)(void *)ip);
-	*start = eth;
-	return pkt_trim(eth, (uint32_t)sizeof(struct eth_hdr) + m->bytes);
-}
-
-ALWAYS_INLINE uint16_t pkt_rewrite6(uint8_t *data, const struct pkt_meta *m,
-				    const uint8_t macs[12], uint8_t **start)
-{
-	uint8_t *ip = data + m->l3, *eth = ip - sizeof(struct eth_hdr);
-
-	memcpy(eth, macs, 12);
-	((struct ip6_hdr *)(void *)ip)->hop_limit--;
-	*start = eth;
-	return pkt_trim(eth, (uint32_t)sizeof(struct eth_hdr) + m->bytes);
+	if (six)
+		ip[offsetof(struct ip6_hdr, hop_limit)]--;
+	else
+		pkt_decrement_ip4(ip);
+	return pkt_trim(eth, (uint32_t)sizeof(struct eth_hdr) + bytes);
 }

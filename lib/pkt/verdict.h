@@ -66,13 +66,11 @@ struct pkt_reason {
 extern const struct pkt_reason pkt_drop_reason[PKT_DROP_COUNT];
 extern const struct pkt_reason pkt_punt_reason[PKT_PUNT_COUNT];
 
-/* What the parse pass found and the later passes need; one per packet of a burst. */
+/* What was found in a frame. */
 struct pkt_meta {
 	uint8_t verdict; /* enum pkt_verdict */
 	uint8_t reason;	 /* enum pkt_drop or enum pkt_punt, by verdict */
 	uint8_t family;	 /* 4 or 6; 0 = neither */
 	uint8_t l3;	 /* offset of the IP header: 14, or 18 with a VLAN tag */
 	uint16_t bytes;	 /* IP packet length, for the MTU check and for trimming */
-	uint8_t port;	 /* egress port index, filled by the rewrite pass */
-	uint8_t reserved;
 };

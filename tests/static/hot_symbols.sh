@@ -10,13 +10,12 @@ allowed='
 fwd_idle             nothing came
 m5_rx_burst          once a burst
 m5_rx_burst_stamped  or this
-pkt_odd_octet4       tables
-pkt_odd_octet6
-csum_add             IPv4 header with options, or one that the card did not check
-memcpy               frames that are punted; what the compiler makes of a struct
+fwd_odd              once a burst: those of its packets that are not plain
+fwd_shut             once a burst that cannot leave
+fwd_publish          counters, once in some hundred bursts
+memcpy               what the compiler makes of a struct
 memmove              minis of a session that is larger than the burst
 memset               padding of a frame that was cut; what the compiler makes of a struct
-memcmp               source addresses that are not to be forwarded
 urcu_qsbr_gp         end of a turn: the reader says so, ...
 urcu_qsbr_reader
 compat_futex_async   ... and wakes the control thread if that waits for it: the only system

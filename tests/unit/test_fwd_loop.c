@@ -31,6 +31,8 @@ enum {
 	NH_DOWN,
 	NH_ABSENT,
 	NH_GROUP,
+	NH_TAG_1,
+	NH_TAG_0,
 	NH_COUNT
 };
 
@@ -55,6 +57,16 @@ static struct fib_nh nh[NH_COUNT] = {
 	[NH_DOWN] = { .kind = FIB_NH_FORWARD, .port = 2, .mtu = 1500 },
 	[NH_ABSENT] = { .kind = FIB_NH_FORWARD, .port = 3, .mtu = 1500 },
 	[NH_GROUP] = { .kind = FIB_NH_GROUP }, /* .group: main() */
+	[NH_TAG_1] = { .macs = { 2, 0, 0, 0, 1, 0xbb, 2, 0, 0, 0, 1, 1 },
+		       .kind = FIB_NH_FORWARD,
+		       .port = 1,
+		       .vlan = 100,
+		       .mtu = 1500 },
+	[NH_TAG_0] = { .macs = { 2, 0, 0, 0, 0, 0xbb, 2, 0, 0, 0, 0, 1 },
+		       .kind = FIB_NH_FORWARD,
+		       .port = 0,
+		       .vlan = 4094,
+		       .mtu = 1500 },
 };
 
 /* First byte of an IPv4 address, fourth of an IPv6 address -> next hop. */
@@ -80,13 +92,28 @@ static uint32_t next_hop(uint8_t key)
 	case 25:
 	case 0xba:
 		return NH_GROUP;
+	case 26:
+	case 0xbb:
+		return NH_TAG_1;
+	case 27:
+		return NH_TAG_0;
 	}
 	return NH_NONE;
 }
 
+static struct {
+	const struct fwd_worker *w; /* NULL: nobody looks */
+	unsigned bursts;
+	uint64_t seen; /* received, as published */
+} watched;
+
 static void lookup4(const void *t, const uint32_t *addr, uint32_t *out, uint32_t n)
 {
 	(void)t;
+	if (watched.w) {
+		watched.bursts++;
+		watched.seen = fwd_worker_port_count(watched.w, 0)->received;
+	}
 	for (uint32_t i = 0; i < n; i++)
 		out[i] = next_hop((uint8_t)(addr[i] >> 24));
 }
@@ -120,11 +147,13 @@ static const uint8_t port_mac[3][6] = { { 2, 0, 0, 0, 0, 1 },
 					{ 2, 0, 0, 0, 1, 1 },
 					{ 2, 0, 0, 0, 2, 1 } };
 
+static uint32_t punt_ring = 64;
+
 static void open_rig(struct rig *rig, unsigned log_chunks, unsigned log_strides,
 		     unsigned log_stride_bytes, unsigned log_tx)
 {
 	struct fwd_conf conf = {
-		.cpu = -1, .live = &live, .punt_ring = 64, .punt_bytes = 1600
+		.cpu = -1, .live = &live, .punt_ring = punt_ring, .punt_bytes = 1600
 	};
 
 	memset(rig, 0, sizeof(*rig));
@@ -356,18 +385,209 @@ static void a_full_send_ring_drops_and_blocks_nobody(void **state)
 	(void)state;
 	open_rig(&rig, 4, 5, 7, 6);
 	c = fwd_worker_port_count(rig.w, 0);
-	for (int i = 0; i < 200; i++)
+	for (int i = 0; i < 400; i++)
 		assert_true(fake_rx_frame(&rig.rx[0], f, make4(f, 0, 10, 64, 50), true));
 	assert_true(fake_rx_frame(&rig.rx[1], f, make4(f, 1, 172, 64, 50), true));
 	run_loop(&rig);
-	assert_int_equal(c->forwarded[0], 64);
-	assert_int_equal(c->dropped[PKT_DROP_TX_FULL], 136);
+	/* A block holds four packets, less what WQEs begin with. */
+	assert_in_range(c->forwarded[0], 3 * 64, 4 * 64);
+	assert_int_equal(c->dropped[PKT_DROP_TX_FULL], 400 - c->forwarded[0]);
+	assert_int_equal(c->forwarded_bytes[0], 64 * c->forwarded[0]);
 	assert_int_equal(fwd_worker_port_count(rig.w, 1)->forwarded[0], 1);
 	run_card(&rig);
-	assert_int_equal(rig.sent[1], 64);
+	assert_int_equal(rig.sent[1], c->forwarded[0]);
 	assert_int_equal(rig.sent[0], 1);
 	assert_int_equal(fake_rx_out(&rig.rx[0]), 0);
 	check_conservation(&rig);
+	close_rig(&rig);
+}
+
+static void a_tagged_next_hop_tags(void **state)
+{
+	static const uint8_t keys[] = { 26, 27, 10, 26, 26 };
+	struct rig rig;
+	uint8_t f[128];
+
+	(void)state;
+	open_rig(&rig, 4, 4, 7, 6);
+	/* Alone, after others, in a row. */
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		assert_true(
+			fake_rx_frame(&rig.rx[0], f, make4(f, 0, keys[i], 64, 50), true));
+	run_loop(&rig);
+	run_card(&rig);
+	assert_int_equal(rig.sent[0], 1);
+	assert_int_equal(rig.sent[1], 4);
+	assert_int_equal(rig.last_len, 68);
+	assert_memory_equal(rig.last, nh[NH_TAG_1].macs, 12);
+	assert_memory_equal(rig.last + 12, ((uint8_t[]){ 0x81, 0, 0, 100, 8, 0 }), 6);
+	assert_true(csum_ip4_ok(rig.last + 18));
+	fake_rx_frame(&rig.rx[1], f, make6(f, 1, 0xbb, 9), false);
+	run_loop(&rig);
+	run_card(&rig);
+	assert_memory_equal(rig.last + 12, ((uint8_t[]){ 0x81, 0, 0, 100, 0x86, 0xdd }),
+			    6);
+	check_conservation(&rig);
+	close_rig(&rig);
+}
+
+/* ---- company ---- */
+
+/* What became of a packet: where it went, and with what bytes. */
+struct fate {
+	enum { NOWHERE, SENT, PUNTED } exit;
+	unsigned where; /* port or reason */
+	uint32_t len;
+	uint8_t bytes[512];
+};
+
+enum { COMPANY = 3000, ID_AT4 = 14 + 4, ID_AT6 = 14 + 22 };
+
+static struct fate fates_alone[COMPANY], fates_among[COMPANY];
+static struct {
+	struct fate *fate;
+	unsigned port;
+} keeping;
+
+static void keep(const uint8_t *frame, uint32_t len, unsigned exit, unsigned where)
+{
+	const uint8_t *ip = frame + (frame[12] == 0x81 ? 4 : 0);
+	const uint8_t *id = ip + (ip[12] == 8 ? ID_AT4 : ID_AT6);
+	uint32_t i = (uint32_t)id[0] << 8 | id[1];
+	struct fate *fate;
+
+	assert_in_range(i, 0, COMPANY - 1);
+	fate = &keeping.fate[i];
+	assert_int_equal(fate->exit, NOWHERE); /* once */
+	*fate = (struct fate){ .exit = exit, .where = where, .len = len };
+	assert_in_range(len, 1, sizeof(fate->bytes));
+	memcpy(fate->bytes, frame, len);
+}
+
+static void keep_sent(void *arg, const uint8_t *frame, uint32_t len)
+{
+	(void)arg;
+	keep(frame, len, SENT, keeping.port);
+}
+
+static void keep_all(struct rig *rig)
+{
+	const struct exc_frame *e;
+
+	run_loop(rig);
+	for (keeping.port = 0; keeping.port < 3; keeping.port++)
+		rig->sent[keeping.port] +=
+			fake_tx_run(&rig->tx[keeping.port], keep_sent, NULL);
+	run_loop(rig);
+	for (; (e = ring_peek(&rig->w->punt)); ring_pop(&rig->w->punt))
+		keep(e->data, e->len, PUNTED, e->reason);
+}
+
+/* Nearly all that a burst may have; what tells packets apart is in each. */
+static uint32_t make_any(uint8_t *f, uint32_t id)
+{
+	static const uint8_t keys4[] = {
+		10, 10, 172, 26, 27, 25, 20, 22, 23, 24, 240, 99
+	};
+	static const uint8_t keys6[] = { 0xb8, 0xb8, 0xb9, 0xba, 0xbb, 0xbc };
+	bool six = test_below(3) == 0;
+	uint32_t len = six ? make6(f, 0, keys6[test_below(sizeof(keys6))], 64)
+			   : make4(f, 0, keys4[test_below(sizeof(keys4))], 64,
+				   20 + test_below(90));
+	uint8_t *at = f + (six ? ID_AT6 : ID_AT4);
+	be16_t c = { 0 };
+
+	at[0] = (uint8_t)(id >> 8);
+	at[1] = (uint8_t)id;
+	switch (test_below(40)) {
+	case 1:
+		f[six ? 21 : 22] = 1; /* TTL */
+		break;
+	case 2:
+		f[5] ^= 1; /* for another station */
+		break;
+	case 3:
+		f[six ? 19 : 17]++; /* longer than it is, or not */
+		break;
+	}
+	if (!six) {
+		memcpy(f + 24, &c, 2);
+		c = csum_of(f + 14, 20);
+		memcpy(f + 24, &c, 2);
+	}
+	if (test_below(40))
+		return len;
+	memmove(f + 16, f + 12, len - 12);
+	memcpy(f + 12, "\x81\0\xe0\0", 4); /* priority tag */
+	return len + 4;
+}
+
+/* The same packets, one by one and in bursts of every size among all others. */
+static void a_packets_fate_is_not_its_companys(void **state)
+{
+	static uint8_t frames[COMPANY][128];
+	static uint32_t len[COMPANY];
+	struct rig alone, among;
+	uint32_t i = 0;
+
+	(void)state;
+	memset(fates_alone, 0, sizeof(fates_alone));
+	memset(fates_among, 0, sizeof(fates_among));
+	punt_ring = 512;
+	open_rig(&alone, 6, 4, 7, 9);
+	open_rig(&among, 6, 4, 7, 9);
+	punt_ring = 64;
+	keeping.fate = fates_alone;
+	for (i = 0; i < COMPANY; i++) {
+		len[i] = make_any(frames[i], i);
+		assert_true(fake_rx_frame(&alone.rx[0], frames[i], len[i], i & 1));
+		keep_all(&alone);
+	}
+	keeping.fate = fates_among;
+	for (i = 0; i < COMPANY;) {
+		uint32_t n = 1 + test_below(300);
+
+		among.w->conf.burst = 4 + test_below(FWD_BURST_MAX - 3);
+		for (; n && i < COMPANY; n--, i++)
+			assert_true(fake_rx_frame(&among.rx[0], frames[i], len[i],
+						  test_below(20) != 0));
+		keep_all(&among);
+	}
+	for (i = 0; i < 4; i++) /* the last completions come when nothing else does */
+		keep_all(&among);
+	for (i = 0; i < COMPANY; i++)
+		assert_memory_equal(&fates_alone[i], &fates_among[i],
+				    sizeof(struct fate));
+	for (unsigned p = 0; p < 2; p++)
+		assert_memory_equal(fwd_worker_port_count(alone.w, p),
+				    fwd_worker_port_count(among.w, p),
+				    sizeof(struct fwd_port_count));
+	assert_true(alone.sent[0] > 100 && alone.sent[1] > 100);
+	check_conservation(&among);
+	assert_int_equal(fake_rx_out(&among.rx[0]), 0);
+	close_rig(&alone);
+	close_rig(&among);
+}
+
+/* Others see what was counted also when there is no end of packets. */
+static void counters_are_published_under_load(void **state)
+{
+	enum { BURST = 4, BURSTS = 300 };
+	struct rig rig;
+	uint8_t f[128];
+
+	(void)state;
+	open_rig(&rig, 7, 4, 7, 11);
+	rig.w->conf.burst = BURST;
+	for (unsigned i = 0; i < BURST * BURSTS; i++)
+		assert_true(fake_rx_frame(&rig.rx[0], f, make4(f, 0, 10, 64, 50), true));
+	watched.w = rig.w;
+	watched.bursts = 0;
+	run_loop(&rig);
+	watched.w = NULL;
+	assert_int_equal(watched.bursts, BURSTS);
+	assert_int_equal(watched.seen, BURST * 256);
+	assert_int_equal(fwd_worker_port_count(rig.w, 0)->received, BURST * BURSTS);
 	close_rig(&rig);
 }
 
@@ -516,6 +736,9 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_group_sends_each_flow_to_its_leg),
 	cmocka_unit_test(a_full_punt_ring_drops_and_counts),
 	cmocka_unit_test(a_full_send_ring_drops_and_blocks_nobody),
+	cmocka_unit_test(a_tagged_next_hop_tags),
+	cmocka_unit_test(a_packets_fate_is_not_its_companys),
+	cmocka_unit_test(counters_are_published_under_load),
 	cmocka_unit_test(striding_queues_survive_laps),
 	cmocka_unit_test(cyclic_queues_survive_laps),
 	cmocka_unit_test(an_error_completion_stops_only_its_queue),

@@ -133,55 +133,62 @@ ALWAYS_INLINE void receive(struct circuit *c, struct m5_pkt pkt[], bool l3_ok)
 	}
 }
 
-/* emit_all() with this ring for a send queue; what does not go out is missed at the end. */
-ALWAYS_INLINE void transmit(struct circuit *c, const struct m5_pkt pkt[],
-			    const struct pkt_meta meta[], bool any6)
+/* emit() with this ring for a send queue; what does not go out is missed at the end. */
+ALWAYS_INLINE void transmit(struct circuit *c, const struct m5_pkt pkt[], struct row row,
+			    bool six)
 {
-	struct tally y = { 0 };
+	struct fwd_port_count *n = &c->worker.own[0];
 
-	for (uint32_t i = 0; i < FWD_BURST; i++) {
-		struct descriptor *d = &c->ring[c->tail & c->mask];
-		const struct pkt_meta *m = &meta[i];
+	for (uint32_t i = 0; i < row.n; i++) {
+		struct descriptor *d = &c->ring[c->tail++ & c->mask];
 
-		if (unlikely(m->verdict != PKT_FORWARD))
-			continue;
-		if (m->port != y.port) {
-			end_row(&c->worker, &y);
-			y.port = m->port;
-		}
 		d->data = pkt[i].data;
 		d->wqe = pkt[i].wqe;
 		d->len = pkt[i].len;
-		c->tail++;
-		count_sent(&y, m, pkt[i].len, any6);
 	}
-	end_tally(&c->worker, &c->worker.port_count[0], &y);
+	n->forwarded[six] += row.n;
+	n->forwarded_bytes[six] += row.bytes;
+	n->egress += row.n;
+	n->egress_bytes += row.bytes;
 }
 
-ALWAYS_INLINE void burst(struct circuit *c, const struct fib_tables *t, bool l3_ok)
+/* turn_port() and pass() of packets that are all plain and all leave. */
+ALWAYS_INLINE void burst(struct circuit *c, const struct fib_tables *t, bool l3_ok,
+			 bool six)
 {
+	const uint8_t *mac = c->worker.port[0].mac;
 	struct m5_pkt pkt[FWD_BURST];
-	struct pkt_meta meta[FWD_BURST];
-	struct fwd_port_count *in = &c->worker.port_count[0];
-	struct asking asking;
-	uint64_t bytes;
+	uint32_t nh[FWD_BURST];
+	uint64_t bytes = 0;
+	union asked to;
 
 	receive(c, pkt, l3_ok);
-	bytes = parse_all(&c->worker.port[0], pkt, meta, &asking, FWD_BURST);
-	add(&in->received, FWD_BURST);
-	add(&in->received_bytes, bytes);
-	route_all(t, pkt, meta, &asking);
-	rewrite_all(&c->worker, t, pkt, meta, &asking);
-	if (asking.n6)
-		transmit(c, pkt, meta, true);
-	else
-		transmit(c, pkt, meta, false);
+	for (uint32_t i = 0; i < FWD_BURST; i++)
+		bytes += pkt[i].len;
+	c->worker.own[0].received += FWD_BURST;
+	c->worker.own[0].received_bytes += bytes;
+	if (!all_plain(mac, pkt, FWD_BURST, &to, six))
+		return;
+	route(t, pkt, &to, nh, FWD_BURST, six);
+	transmit(c, pkt, rewrite_row(t->nh, pkt, nh, FWD_BURST, six), six);
+}
+
+static __attribute__((noinline)) void burst4(struct circuit *c,
+					     const struct fib_tables *t, bool l3_ok)
+{
+	burst(c, t, l3_ok, false);
+}
+
+static __attribute__((noinline)) void burst6(struct circuit *c,
+					     const struct fib_tables *t, bool l3_ok)
+{
+	burst(c, t, l3_ok, true);
 }
 
 void circuit_turn(struct circuit *c, bool l3_ok)
 {
 	for (unsigned n = 0; n < c->flight; n += FWD_BURST)
-		burst(c, rcu_read(*c->live), l3_ok);
+		(c->family == 6 ? burst6 : burst4)(c, rcu_read(*c->live), l3_ok);
 }
 
 /* ---- is it right? ---- */
