@@ -295,6 +295,35 @@ static void many_laps(void **state)
 	ends_close(&e);
 }
 
+/* A session is left in the middle, and the card writes over what was read of it: as many frames
+ * more as were given back. */
+static void written_over_while_half_read(void **state)
+{
+	const struct rig_conf *how = *state;
+	static struct ends e;
+	uint32_t first, more;
+
+	ends_open(&e, how, 64, 1500);
+	for (uint32_t round = 0; round < 300; round++) {
+		make_alike(&e, 128, 150);
+		peer_send(&e.peer, sent, 64);
+		first = 1 + test_below(63);
+		rig_receive_all(e.r.rx, pkts, first);
+		for (uint32_t i = 0; i < first; i++)
+			same_packet(i);
+		rig_put(e.r.rx, pkts, first);
+		m5_rx_refill(e.r.rx);
+		more = how->cyclic ? first : 0; /* a chunk is not free before its end */
+		peer_send(&e.peer, sent + 64, more);
+		rig_receive_all(e.r.rx, pkts + first, 64 - first + more);
+		for (uint32_t i = first; i < 64 + more; i++)
+			same_packet(i);
+		rig_put(e.r.rx, pkts + first, 64 - first + more);
+		assert_int_equal(m5_rx_burst(e.r.rx, pkts, 1), 0);
+	}
+	ends_close(&e);
+}
+
 /* Nothing is given back: what does not fit is counted by the card. Then it goes on. */
 static void full(void **state)
 {
@@ -446,6 +475,7 @@ int main(void)
 		EACH(kinds_side_by_side),
 		EACH(over_strides),
 		EACH(many_laps),
+		EACH(written_over_while_half_read),
 		EACH(full),
 		EACH(an_error_in_each_position),
 		EACH(a_reset_within_a_session),
