@@ -269,21 +269,22 @@ static __attribute__((noinline)) bool m5_tx_put_single(struct m5_tx_ring *r,
 						       uint32_t lkey)
 {
 	uint32_t skip = PRM_L2_INLINE;
-	uint8_t *start;
+	uint8_t *start, *header;
 
 	if (pen->packets)
 		m5_tx_close_wqe(r, pen);
 	if (!m5_tx_room(r))
 		return false;
 	start = m5_tx_block(r, r->next);
+	header = start + 2 * PRM_DS - PRM_ETH_INLINE_HERE;
 	m5_tx_put_segment(start + PRM_DS, (uint64_t)m5_tx_cs(p->flags) << 24,
 			  (uint64_t)PRM_L2_INLINE << 16);
 	if (p->flags & M5_PKT_INSERT_VLAN) {
 		skip -= M5_TX_TAG_BYTES;
-		m5_tx_put_tagged(start + 30, p);
-		memcpy(start + 46, p->data + 12, 2);
+		m5_tx_put_tagged(header, p);
+		memcpy(header + 16, p->data + 12, 2);
 	} else {
-		memcpy(start + 30, p->data, PRM_L2_INLINE);
+		memcpy(header, p->data, PRM_L2_INLINE);
 	}
 	m5_tx_put_pointer(start + 3 * PRM_DS, lkey, p->data + skip, p->len - skip);
 	m5_tx_put_control(r, PRM_OP_SEND, 4);
