@@ -282,7 +282,7 @@ static void many_laps(void **state)
 	ends_open(&e, how, 512, 1500);
 	fill = e.r.rx->fill;
 	while (frames < 70000) {
-		uint32_t n = 1 + test_below(400);
+		uint32_t n = 200 + test_below(200);
 
 		make_alike(&e, n, 150);
 		peer_send(&e.peer, sent, n);
