@@ -42,6 +42,7 @@ struct config {
 	struct config_cpus cpus;
 	enum fwd_idle idle;
 	uint32_t idle_spin_us, idle_pause_us;
+	uint32_t burst, latency_sample;
 	uint32_t punt_rate_pps, punt_burst, punt_ring;
 	uint32_t max_nexthops;
 	char control_socket[108];

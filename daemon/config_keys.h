@@ -18,6 +18,11 @@ KEY(daemon, idle_spin_us, number, idle_spin_us, 0, 1000000, "50", "microseconds"
     "adaptive: look again at once for this long")
 KEY(daemon, idle_pause_us, number, idle_pause_us, 0, 1000000, "1000", "microseconds",
     "adaptive: then with pauses for this long; then sleep until a packet comes")
+KEY(daemon, burst, number, burst, 4, 256, "64", "packets",
+    "a turn of a worker takes at most so many from a port: more makes lookups cheaper, fewer keep "
+    "more of the cache for others")
+KEY(daemon, latency_sample, number, latency_sample, 0, 1000000, "64", "bursts",
+    "one in so many is timed by the card's clock, from receive stamp to send completion; 0 = none")
 KEY(daemon, punt_rate, number, punt_rate_pps, 0, 10000000, "1000", "packets a second",
     "packets handed to the kernel, for each port and reason; 0 = no limit")
 KEY(daemon, punt_burst, number, punt_burst, 1, 1000000, "100", "packets",

@@ -7,6 +7,7 @@
 #include "../lib/m5/rx_hot.h"
 #include "../lib/m5/tx_hot.h"
 #include "../lib/place/near.h"
+#include "../lib/prm/ctx.h"
 #include "router.h"
 
 enum {
@@ -32,6 +33,8 @@ static int open_worker(struct router *r, unsigned w, struct err *err)
 		.idle = r->conf.idle,
 		.idle_spin_us = r->conf.idle_spin_us,
 		.idle_pause_us = r->conf.idle_pause_us,
+		.burst = r->conf.burst,
+		.latency_sample = r->conf.latency_sample,
 		.live = fib_live(r->fib),
 		.punt_ring = r->conf.punt_ring,
 		.punt_bytes = punt_bytes(r),
@@ -91,9 +94,22 @@ static void set_punts(struct router *r, const struct port *p)
 			  err.text);
 }
 
+/* Free-running clocks are each device's own. Where stamps have another format, we do not know
+ * which: those are compared with none. */
+static struct fwd_clock clock_of(const struct port *p)
+{
+	const struct m5_caps *caps = m5_dev_caps(p->dev);
+
+	if (caps->rq_ts_format != PRM_TS_FREE_RUNNING ||
+	    caps->sq_ts_format != PRM_TS_FREE_RUNNING)
+		return (struct fwd_clock){ 0 };
+	return (struct fwd_clock){ .id = p->index + 1, .khz = caps->clock_khz };
+}
+
 void workers_set_port(struct router *r, const struct port *p)
 {
-	struct fwd_port fp = { .up = p->link.up && p->link.carrier };
+	struct fwd_port fp = { .up = p->link.up && p->link.carrier,
+			       .clock = clock_of(p) };
 
 	memcpy(fp.mac, p->link.mac, sizeof(fp.mac));
 	for (unsigned w = 0; w < r->n_workers; w++) {

@@ -331,9 +331,15 @@ ALWAYS_INLINE uint32_t turn_port(struct fwd_worker *w, unsigned in,
 				 const struct fib_tables *t)
 {
 	struct m5_pkt pkt[FWD_BURST_MAX];
-	uint32_t n = m5_rx_burst(w->port[in].rx, pkt, w->conf.burst);
+	struct m5_rx_stamp stamp;
+	bool timed = w->to_sample == 1;
 	uint64_t bytes = 0;
+	uint32_t n;
 
+	if (unlikely(timed))
+		n = m5_rx_burst_stamped(w->port[in].rx, pkt, w->conf.burst, &stamp);
+	else
+		n = m5_rx_burst(w->port[in].rx, pkt, w->conf.burst);
 	if (n == 0)
 		return 0;
 	for (uint32_t i = 0; i < n; i++)
@@ -342,23 +348,20 @@ ALWAYS_INLINE uint32_t turn_port(struct fwd_worker *w, unsigned in,
 	w->own[in].received_bytes += bytes;
 	pass_both(w, in, t, pkt, n);
 	w->heard = in;
+	w->to_sample -= w->to_sample > 1;
+	if (unlikely(timed) && stamp.at < n)
+		fwd_latency_start(w, in, stamp.raw);
 	for (; w->to_ring; w->to_ring &= w->to_ring - 1)
 		m5_tx_ring(w->port[__builtin_ctz(w->to_ring)].tx);
 	return n;
 }
 
-/* A counter that others read: has one writer, and each store is whole. */
-ALWAYS_INLINE void add(uint64_t *counter, uint64_t n)
-{
-	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
-}
-
 /* At rest all counters are published. */
 ALWAYS_INLINE void count_turn(struct fwd_worker *w, uint32_t n)
 {
-	add(&w->count.turns, 1);
+	count_add(&w->count.turns, 1);
 	if (unlikely(n == 0)) {
-		add(&w->count.empty_turns, 1);
+		count_add(&w->count.empty_turns, 1);
 		if (w->unpublished)
 			fwd_publish(w);
 	} else if (unlikely(++w->unpublished == PUBLISH_BURSTS)) {
@@ -374,8 +377,11 @@ static uint32_t turn(struct fwd_worker *w)
 	uint32_t n = 0;
 
 	for (unsigned p = 0; p < w->n_ports; p++) {
-		if (w->port[p].tx)
+		if (w->port[p].tx) {
 			m5_tx_reap(w->port[p].tx);
+			if (unlikely(w->port[p].tx->sample == M5_TX_SAMPLE_DONE))
+				fwd_latency_end(w, p);
+		}
 		if (w->port[p].rx)
 			n += turn_port(w, p, t);
 	}

@@ -25,6 +25,7 @@ int fwd_worker_new(const struct fwd_conf *conf, struct fwd_worker **ret)
 	w->conf = *conf;
 	if (!w->conf.burst)
 		w->conf.burst = FWD_BURST;
+	w->to_sample = conf->latency_sample;
 	w->spin_ticks = conf->idle_spin_us * per_us;
 	w->pause_ticks = conf->idle_pause_us * per_us;
 	w->watch = fwd_watch_by[fwd_watch_best()];
@@ -157,6 +158,10 @@ const struct fwd_port_count *fwd_worker_port_count(const struct fwd_worker *w,
 						   unsigned port)
 {
 	return &w->port_count[port];
+}
+const struct histogram *fwd_worker_latency(const struct fwd_worker *w, unsigned port)
+{
+	return &w->latency[port];
 }
 const struct fwd_count *fwd_worker_count(const struct fwd_worker *w)
 {

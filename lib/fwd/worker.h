@@ -15,6 +15,7 @@
 #include "../exc/frame.h"
 #include "../fib/lookup_hot.h"
 #include "../m5/pkt.h"
+#include "../metrics/count_hot.h"
 #include "../pkt/verdict.h"
 
 #define FWD_PORTS_MAX 16
@@ -50,12 +51,19 @@ static inline uint64_t fwd_read(const uint64_t *counter)
 
 enum fwd_idle { FWD_IDLE_SPIN, FWD_IDLE_PAUSE, FWD_IDLE_SLEEP, FWD_IDLE_ADAPTIVE };
 
+/* Of a port's stamps. */
+struct fwd_clock {
+	uint32_t id;  /* those with the same one can be compared; 0 = with none */
+	uint32_t khz; /* ticks; 0 = real time: seconds and nanoseconds */
+};
+
 struct fwd_port {
 	struct m5_rx *rx; /* NULL: the port is not with us now */
 	struct m5_tx *tx;
 	int rx_event_fd;
 	uint8_t mac[6];
 	bool up; /* egress allowed */
+	struct fwd_clock clock;
 };
 
 struct fwd_conf {
@@ -65,6 +73,7 @@ struct fwd_conf {
 	uint32_t idle_spin_us; /* adaptive: spin this long, then pause */
 	uint32_t idle_pause_us; /* adaptive: pause this long, then sleep until a packet comes */
 	uint32_t burst; /* packets a turn takes of a port, 4 to FWD_BURST_MAX; 0 = FWD_BURST */
+	uint32_t latency_sample; /* of so many bursts, one is timed; 0 = none */
 	struct fib_tables *const *live;
 	uint32_t punt_ring;  /* frames, a power of two */
 	uint32_t punt_bytes; /* longest frame */
@@ -86,6 +95,7 @@ void fwd_worker_resume(struct fwd_worker *w);
 
 const struct fwd_port_count *fwd_worker_port_count(const struct fwd_worker *w,
 						   unsigned port);
+const struct histogram *fwd_worker_latency(const struct fwd_worker *w, unsigned port);
 const struct fwd_count *fwd_worker_count(const struct fwd_worker *w);
 /* Entries are struct exc_frame. Consumer: exception thread. */
 struct ring *fwd_worker_punt(struct fwd_worker *w);

@@ -23,8 +23,10 @@ struct fwd_worker {
 	/* the worker's own */
 	CACHE_ALIGNED uint32_t to_ring; /* ports that something was queued for, as bits */
 	uint32_t unpublished;		/* bursts that are counted in `own` only */
-	unsigned heard;			/* port that had the last packet */
-	uint64_t idle_since;		/* ticks; 0 = not idle */
+	uint32_t to_sample;		/* bursts until one is timed; 0 = never */
+	uint8_t sampled_in[FWD_PORTS_MAX]; /* by egress port: where the burst came from */
+	unsigned heard;			   /* port that had the last packet */
+	uint64_t idle_since;		   /* ticks; 0 = not idle */
 	bool six_first[FWD_PORTS_MAX]; /* the last burst of this port was IPv6, mostly; ... */
 	bool mixed[FWD_PORTS_MAX]
 		  [2]; /* ... packets looked at as IPv4, IPv6 were others, too */
@@ -34,6 +36,7 @@ struct fwd_worker {
 	/* written by the worker */
 	CACHE_ALIGNED struct fwd_count count;
 	struct fwd_port_count port_count[FWD_PORTS_MAX]; /* `own` as others see it */
+	struct histogram latency[FWD_PORTS_MAX];	 /* by ingress port */
 	bool paused;
 
 	/* written by the control thread */
@@ -51,6 +54,10 @@ void fwd_loop(struct fwd_worker *w);	/* loop.c: until stop or pause */
 void fwd_drain(struct fwd_worker *w);	/* loop.c: what was received before the stop */
 void fwd_idle(struct fwd_worker *w);	/* idle.c: nothing came in this turn */
 void fwd_publish(struct fwd_worker *w); /* publish.c: counters, to whom it may concern */
+/* latency.c: of a burst that is queued, its ports about to be rung; the stamp of a packet of it. */
+void fwd_latency_start(struct fwd_worker *w, unsigned in, uint64_t stamp);
+/* latency.c: a timed burst has left by this port. */
+void fwd_latency_end(struct fwd_worker *w, unsigned out);
 /* odd.c: packets that do not go with the others. */
 void fwd_odd(struct fwd_worker *w, unsigned in, const struct fib_tables *t,
 	     struct m5_pkt pkt[], uint32_t n);

@@ -12,6 +12,8 @@ m5_rx_burst          once a burst
 m5_rx_burst_stamped  or this
 fwd_odd              once a burst: those of its packets that are not plain
 fwd_shut             once a burst that cannot leave
+fwd_latency_start    one burst in many
+fwd_latency_end
 fwd_publish          counters, once in some hundred bursts
 memcpy               what the compiler makes of a struct
 memmove              minis of a session that is larger than the burst
