@@ -62,6 +62,7 @@ static int open_receive(struct pkt_port *p, unsigned queue, const struct pkt_opt
 									  : UINT16_MAX),
 				    .numa_node = -1,
 				    .striding = o->striding,
+				    .prefetch = M5_PREFETCH_DEFAULT,
 				    .peers = &p->dev,
 				    .n_peers = 1 };
 	int r = m5_rxq_open(p->dev, &conf, warn, err, &p->rxq[queue]);

@@ -13,6 +13,7 @@
 
 #include "../lib/base/err.h"
 #include "../lib/fwd/worker.h"
+#include "../lib/m5/rxq.h"
 #include "../lib/m5/txq.h"
 #include "log.h"
 
@@ -30,6 +31,8 @@ struct config_port {
 	char name[IF_NAMESIZE]; /* netdev, from "[port eth0]" */
 	uint32_t rx_packets, tx_packets;
 	bool striding;
+	enum m5_compression compression;
+	uint32_t prefetch;
 	enum m5_send send;
 	uint32_t copied_from_queues, copied_up_to_bytes;
 	uint32_t send_rings; /* 0 = auto */
@@ -44,6 +47,7 @@ struct config {
 	uint32_t idle_spin_us, idle_pause_us;
 	uint32_t burst, latency_sample;
 	uint32_t punt_rate_pps, punt_burst, punt_ring;
+	uint32_t receive_bytes; /* 0 = auto */
 	uint32_t max_nexthops;
 	char control_socket[108];
 	char control_group[32];

@@ -29,6 +29,10 @@ KEY(daemon, punt_burst, number, punt_burst, 1, 1000000, "100", "packets",
     "that many more at once")
 KEY(daemon, punt_ring, pow2, punt_ring, 16, 65536, "1024", "packets",
     "a worker's room for packets on their way to the kernel")
+KEY(daemon, receive_bytes, auto_number, receive_bytes, 65536, 4294967295, "auto", "bytes",
+    "memory for received packets, over all queues, at most: the smaller, the more of it stays in "
+    "the cache; queues keep their depth and get smaller pieces, down to 256 bytes; auto is a "
+    "quarter of the last-level cache")
 KEY(daemon, max_nexthops, number, max_nexthops, 16, 1048576, "65536", "next hops",
     "different next hops at most")
 KEY(daemon, control_socket, text, control_socket, 1, 107, "/run/mlx5fwd/control.sock",
@@ -46,6 +50,12 @@ KEY(port, tx_packets, pow2, tx_packets, 64, 32768, "1024", "packets",
     "depth of each send queue")
 KEY(port, striding, flag, striding, 0, 0, "yes", "",
     "many packets to a receive buffer, where the device can")
+KEY(port, compression, compression, compression, 0, 0, "auto", "",
+    "completions that tell many packets in a few bytes: off, basic, enhanced, or auto: the last "
+    "of these that the device has")
+KEY(port, prefetch, number, prefetch, 0, 64, "1", "packets",
+    "when a completion is read, which frame is fetched into the cache: 0 none, 1 its own, N the "
+    "one N - 1 packets behind it")
 KEY(port, send, send, send, 0, 0, "auto", "",
     "how a frame leaves: by pointer, copied into the work entry, mixed: small ones copied; auto "
     "is mixed from copied_from_queues workers on, else by pointer")
@@ -53,7 +63,7 @@ KEY(port, copied_from_queues, number, copied_from_queues, 1, 1024, "4", "send qu
     "send = auto: from so many workers on frames are copied")
 KEY(port, copied_up_to_bytes, number, copied_up_to_bytes, 64, 924, "256", "bytes",
     "longest frame that is copied, if send is mixed or auto")
-KEY(port, send_rings, rings, send_rings, 1, 8, "auto", "rings",
+KEY(port, send_rings, auto_number, send_rings, 1, 8, "auto", "rings",
     "hardware rings of each worker where frames are copied; with more than one, bursts are dealt "
     "to them in turn, and frames of a flow may overtake each other; auto is 1")
 KEY(port, doorbell, doorbell, doorbell, 0, 0, "auto", "",

@@ -112,6 +112,21 @@ CONFIG_VALUE(send)
 	return 0;
 }
 
+CONFIG_VALUE(compression)
+{
+	static const char *const words[] = { [M5_COMPRESSION_AUTO] = "auto",
+					     [M5_COMPRESSION_OFF] = "off",
+					     [M5_COMPRESSION_BASIC] = "basic",
+					     [M5_COMPRESSION_ENHANCED] = "enhanced" };
+	int i = find_word(value, words, ARRAY_LEN(words));
+
+	(void)key;
+	if (i < 0)
+		return err_set(why, i, "must be auto, off, basic or enhanced");
+	*(enum m5_compression *)field = (enum m5_compression)i;
+	return 0;
+}
+
 CONFIG_VALUE(doorbell)
 {
 	static const char *const words[] = {
@@ -128,7 +143,7 @@ CONFIG_VALUE(doorbell)
 
 /* ---- a number, or let us choose ---- */
 
-CONFIG_VALUE(rings)
+CONFIG_VALUE(auto_number)
 {
 	if (!strcmp(value, "auto")) {
 		*(uint32_t *)field = 0;

@@ -6,6 +6,8 @@
 #include "../lib/place/near.h"
 #include "router.h"
 
+enum { RECEIVE_BYTES_UNKNOWN = 8 << 20 };
+
 struct port *port_by_name(struct router *r, const char *name)
 {
 	for (unsigned i = 0; i < r->n_ports; i++)
@@ -47,6 +49,19 @@ static int open_device(struct port *p, struct err *err)
 	return 0;
 }
 
+/* What is written by the card and read soon after should be in the cache meanwhile, and leave
+ * room there for tables and rings; where a card may write into the cache at all, it is into a part
+ * of it (Intel: 2 of 11 to 16 ways). */
+static size_t receive_bytes(const struct router *r)
+{
+	long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+	size_t bytes = cache > 0 ? (size_t)cache / 4 : RECEIVE_BYTES_UNKNOWN;
+
+	if (r->conf.receive_bytes)
+		bytes = r->conf.receive_bytes;
+	return bytes / (r->n_ports * r->n_workers);
+}
+
 static struct m5_rxq_conf rxq_conf(const struct port *p, struct m5_dev *const *peers)
 {
 	return (struct m5_rxq_conf){
@@ -54,6 +69,9 @@ static struct m5_rxq_conf rxq_conf(const struct port *p, struct m5_dev *const *p
 		.mtu = (uint16_t)(p->link.mtu < UINT16_MAX ? p->link.mtu : UINT16_MAX),
 		.numa_node = -1,
 		.striding = p->conf->striding,
+		.compression = p->conf->compression,
+		.prefetch = p->conf->prefetch,
+		.bytes_max = receive_bytes(p->router),
 		.peers = peers,
 		.n_peers = p->router->n_ports,
 	};

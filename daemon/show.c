@@ -107,6 +107,29 @@ static void set_queues(struct row *row, const struct router *r, const struct por
 	row_set_count(row, "carrier_changes", p->carrier_changes);
 }
 
+/* How frames arrive at a port: of each worker the same. */
+static void set_receive(struct row *row, const struct router *r, const struct port *p)
+{
+	struct row *receive = row_new();
+	struct m5_rxq_info i;
+	uint64_t compressed = 0;
+
+	m5_rxq_info(p->rxq[0], &i);
+	for (unsigned w = 0; w < r->n_workers; w++)
+		compressed += fwd_read(&m5_rxq_hot(p->rxq[w])->compressed);
+	row_set_text(receive, "queue", i.striding ? "striding" : "cyclic");
+	row_set_count(receive, "chunks", i.chunks);
+	row_set_count(receive, "strides_of_a_chunk", i.strides);
+	row_set_count(receive, "stride_bytes", i.stride_bytes);
+	row_set_count(receive, "posted_bytes", i.bytes * r->n_workers);
+	row_set_text(receive, "compression", i.compression);
+	row_set_text(receive, "compression_reason", i.why);
+	row_set_text(receive, "compression_format", i.mini);
+	row_set_count(receive, "compressed_completions", compressed);
+	row_set_count(receive, "prefetch", i.prefetch);
+	row_set_row(row, "receive", receive);
+}
+
 /* How frames leave by a port: of each worker the same. */
 static void set_send(struct row *row, const struct port *p)
 {
@@ -139,6 +162,7 @@ static struct row *port_row(struct router *r, struct port *p)
 	set_identity(row, r, p);
 	set_counters(row, r, p);
 	row_less(row, p->base);
+	set_receive(row, r, p);
 	set_send(row, p);
 	return row;
 }

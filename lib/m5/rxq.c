@@ -389,7 +389,7 @@ void m5_rxq_info(const struct m5_rxq *q, struct m5_rxq_info *ret)
 		.prefetch = q->conf.prefetch,
 		.bytes = m5_geometry_bytes(g),
 		.compression = m5_cq_layout_name(q->comp.layout),
-		.mini = m5_cq_mini_name(q->comp.mini),
+		.mini = q->comp.mini ? m5_cq_mini_name(q->comp.mini) : "none",
 		.why = q->comp.why,
 	};
 }

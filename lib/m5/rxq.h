@@ -44,6 +44,8 @@ enum m5_mini {
 	M5_MINI_COUNT
 };
 
+enum { M5_PREFETCH_DEFAULT = 1 };
+
 struct m5_rxq_conf {
 	uint32_t packets; /* ring depth, power of two; what a packet is: geometry.h */
 	uint16_t mtu;	  /* of the netdev; larger frames are not received */
@@ -55,7 +57,7 @@ struct m5_rxq_conf {
 	enum m5_mini mini;
 	/* When a completion is read, which frame is prefetched? 0 = none, 1 = its own, n = the
 	 * one n - 1 packets behind it, taken to be as long. */
-	uint32_t prefetch;
+	uint32_t prefetch;	     /* M5_PREFETCH_DEFAULT */
 	struct m5_dev *const *peers; /* of other ports, for sending from this memory */
 	unsigned n_peers;
 };
