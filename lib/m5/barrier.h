@@ -5,7 +5,7 @@
  *   m5_wmb_doorbell     doorbell record       -> doorbell register, however it is mapped
  *   m5_wmb_doorbell_nc  the same, register known to be mapped non-cached
  *   m5_flush_doorbell   doorbell register     -> on its way now; mapped write-combining only
- *   m5_wmb_consumed     entries read          -> consumer index given back
+ *   m5_wmb_consumed     entries, frames read  -> given back to be written again
  *
  * A write-combining register is written through a buffer that no other store waits for: on
  * both sides of it stands a fence, or a doorbell is seen before its record, or late, or two

@@ -77,7 +77,7 @@ ALWAYS_INLINE void m5_rx_refill(struct m5_rx *rx)
 	if (post == rx->post)
 		return;
 	rx->post = post;
-	m5_wmb_entries();
+	m5_wmb_consumed(); /* frames were copied from there */
 	WRITE_ONCE(rx->dbrec[PRM_DBREC_RECEIVE].raw, to_be32(post).raw);
 }
 

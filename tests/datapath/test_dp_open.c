@@ -150,6 +150,31 @@ static void missing_by_name(void **state)
 	}
 }
 
+/* A device that leaves it to its port what sends must hold; this port wants nothing. */
+static void port_says_what_to_inline(void **state)
+{
+	struct m5_dev *dev;
+	bool asked = false;
+	struct err err;
+
+	(void)state;
+	add_port("old0", ",cap=eth.wqe_inline_mode=1");
+	rig_ok(m5_dev_open("old0", 0, &err, &dev), &err);
+	assert_int_equal(m5_dev_caps(dev)->min_inline, 0);
+	assert_true(m5_dev_caps(dev)->enhanced_mpw);
+	m5_dev_close(dev);
+	for (unsigned k = 1; k < 12 && !asked; k++) {
+		dev = NULL;
+		ctl("fault old0 cmd nth=%u status=0x03", k);
+		if (m5_dev_open("old0", 0, &err, &dev) < 0)
+			asked = strstr(err.text, "QUERY_NIC_VPORT_CONTEXT on mlx5_2");
+		m5_dev_close(dev);
+		ctl("fault old0 clear");
+	}
+	assert_true(asked);
+	del_port("old0");
+}
+
 static void no_devx(void **state)
 {
 	(void)state;
@@ -486,6 +511,7 @@ int main(void)
 		TEST(too_many_ports),
 		TEST(capabilities),
 		TEST(missing_by_name),
+		TEST(port_says_what_to_inline),
 		TEST(no_devx),
 		TEST(no_striding_queue),
 		TEST(few_stride_numbers),
