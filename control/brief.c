@@ -13,6 +13,17 @@ static void append(char *text, size_t size, const char *more)
 	snprintf(text + n, size - n, "%s", more);
 }
 
+/* MAC@PORT, MAC@PORT.VLAN */
+static void hop_text(const struct row *row, char *text, size_t size)
+{
+	char vlan[24] = "";
+
+	if (row_has(row, "vlan"))
+		snprintf(vlan, sizeof(vlan), ".%" PRId64, row_number(row, "vlan"));
+	snprintf(text, size, "%s@%s%s", row_text(row, "lladdr"), row_text(row, "dev"),
+		 vlan);
+}
+
 struct target {
 	char *text;
 	size_t size;
@@ -21,15 +32,15 @@ struct target {
 static void add_leg(void *arg, const struct row *leg)
 {
 	struct target *t = arg;
-	char one[64];
+	char one[64], hop[48];
 
-	snprintf(one, sizeof(one), "%s%s@%s*%" PRId64, *t->text ? "," : "",
-		 row_text(leg, "lladdr"), row_text(leg, "dev"),
+	hop_text(leg, hop, sizeof(hop));
+	snprintf(one, sizeof(one), "%s%s*%" PRId64, *t->text ? "," : "", hop,
 		 row_number(leg, "weight"));
 	append(t->text, t->size, one);
 }
 
-/* MAC@PORT, MAC@PORT*WEIGHT of each leg, or the type of the route. */
+/* A hop, HOP*WEIGHT of each leg, or the type of the route. */
 static void target_text(const struct row *row, char *text, size_t size)
 {
 	struct target t = { text, size };
@@ -37,8 +48,7 @@ static void target_text(const struct row *row, char *text, size_t size)
 	*text = '\0';
 	row_each_row(row, "nexthops", add_leg, &t);
 	if (row_has(row, "lladdr"))
-		snprintf(text, size, "%s@%s", row_text(row, "lladdr"),
-			 row_text(row, "dev"));
+		hop_text(row, text, size);
 	else if (!*text)
 		append(text, size, row_text(row, "type"));
 }

@@ -17,8 +17,8 @@ static void add_client_version(struct row *row)
 }
 
 #define ROUTE \
-	"<prefix> { <mac> [dev <port>] | blackhole | unreachable | prohibit | " \
-	"nexthop <mac> [dev <port>] [weight <n>] nexthop ... } [metric <n>]"
+	"<prefix> { <mac> [dev <port>] [vlan <n>] | blackhole | unreachable | prohibit | " \
+	"nexthop <mac> [dev <port>] [vlan <n>] [weight <n>] nexthop ... } [metric <n>]"
 #define SELECT \
 	"[exact|root|match] <prefix> [proto static|kernel] [dev <port>] [lladdr <mac>] " \
 	"[type blackhole|unreachable|prohibit]"

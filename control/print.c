@@ -101,6 +101,13 @@ void print_failure(const struct print *p, int r, const char *hint, const char *f
 
 /* ---- routes: as ip-route(8) shows them, so that eyes and scripts find their way ---- */
 
+static void print_hop(const struct row *row)
+{
+	printf(" lladdr %s dev %s", row_text(row, "lladdr"), row_text(row, "dev"));
+	if (row_has(row, "vlan"))
+		printf(" vlan %" PRId64, row_number(row, "vlan"));
+}
+
 static void print_destination(const struct row *row)
 {
 	const char *type = row_text(row, "type");
@@ -109,8 +116,7 @@ static void print_destination(const struct row *row)
 		printf("%s ", type);
 	fputs(row_text(row, "dst"), stdout);
 	if (row_has(row, "lladdr"))
-		printf(" lladdr %s dev %s", row_text(row, "lladdr"),
-		       row_text(row, "dev"));
+		print_hop(row);
 }
 
 static void print_flag(void *arg, const char *name, const char *value)
@@ -123,8 +129,9 @@ static void print_flag(void *arg, const char *name, const char *value)
 static void print_leg(void *arg, const struct row *leg)
 {
 	(void)arg;
-	printf("\tnexthop lladdr %s dev %s weight %" PRId64, row_text(leg, "lladdr"),
-	       row_text(leg, "dev"), row_number(leg, "weight"));
+	fputs("\tnexthop", stdout);
+	print_hop(leg);
+	printf(" weight %" PRId64, row_number(leg, "weight"));
 	row_each_word(leg, "flags", print_flag, NULL);
 	putchar('\n');
 }
@@ -159,10 +166,11 @@ void print_nexthop(const struct print *p, const struct row *row)
 {
 	(void)p;
 	printf("id %" PRId64 " %s", row_number(row, "id"), row_text(row, "type"));
-	if (row_has(row, "lladdr"))
-		printf(" lladdr %s dev %s src %s mtu %" PRId64, row_text(row, "lladdr"),
-		       row_text(row, "dev"), row_text(row, "src_lladdr"),
+	if (row_has(row, "lladdr")) {
+		print_hop(row);
+		printf(" src %s mtu %" PRId64, row_text(row, "src_lladdr"),
 		       row_number(row, "mtu"));
+	}
 	row_each_word(row, "flags", print_flag, NULL);
 	putchar('\n');
 	row_each_row(row, "nexthops", print_leg, NULL);

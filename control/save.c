@@ -22,6 +22,8 @@ static void put_hop(const struct row *row)
 	put_word(row_text(row, "lladdr"));
 	fputs(" dev", stdout);
 	put_word(row_text(row, "dev"));
+	if (row_has(row, "vlan"))
+		printf(" vlan %" PRId64, row_number(row, "vlan"));
 }
 
 static void put_leg(void *arg, const struct row *leg)

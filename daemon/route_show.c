@@ -27,6 +27,8 @@ static void set_nexthop(struct row *row, const struct router *r, const struct fi
 		return;
 	row_set_text(row, "lladdr", mac_text(nh->macs, mac));
 	row_set_text(row, "dev", r->port[nh->port].conf->name);
+	if (nh->vlan)
+		row_set_count(row, "vlan", nh->vlan);
 }
 
 struct shown_leg {
@@ -39,7 +41,9 @@ static int compare_legs(const void *a, const void *b)
 	const struct fib_nh *x = ((const struct shown_leg *)a)->nh;
 	const struct fib_nh *y = ((const struct shown_leg *)b)->nh;
 
-	return x->port != y->port ? x->port - y->port
+	if (x->port != y->port)
+		return x->port - y->port;
+	return x->vlan != y->vlan ? x->vlan - y->vlan
 				  : memcmp(x->macs, y->macs, sizeof(x->macs));
 }
 
@@ -169,6 +173,8 @@ static void set_forward(struct row *row, const struct router *r, const struct fi
 
 	row_set_text(row, "lladdr", mac_text(nh->macs, mac));
 	row_set_text(row, "dev", r->port[nh->port].conf->name);
+	if (nh->vlan)
+		row_set_count(row, "vlan", nh->vlan);
 	row_set_text(row, "src_lladdr", mac_text(nh->macs + 6, mac));
 	row_set_count(row, "mtu", nh->mtu);
 	row_set_words(row, "flags", down, leg_is_down(r, nh));

@@ -9,8 +9,10 @@
 #include "mac.h"
 #include "router.h"
 
+enum { VLAN_MAX = 4094 }; /* 4095 is reserved: 802.1Q 9.6 */
+
 struct said_hop {
-	const char *mac, *dev, *weight;
+	const char *mac, *dev, *vlan, *weight;
 };
 
 struct said {
@@ -58,6 +60,8 @@ static const char **value_of(struct said *said, const char *word)
 
 	if (!strcmp(word, "dev"))
 		return &hop->dev;
+	if (!strcmp(word, "vlan"))
+		return &hop->vlan;
 	if (!strcmp(word, "weight") && said->legs)
 		return &hop->weight;
 	return !strcmp(word, "metric") ? &said->metric : NULL;
@@ -85,7 +89,7 @@ static int take_leg(struct said *said, const char *word, struct err *err)
 
 	if (strcmp(word, "nexthop") != 0)
 		return 0;
-	if (said->kind || (!said->legs && (last->mac || last->dev)))
+	if (said->kind || (!said->legs && (last->mac || last->dev || last->vlan)))
 		return err_set(err, -EINVAL, "nexthop: unexpected");
 	if (said->legs && !last->mac)
 		return err_set(err, -EINVAL, "nexthop: its MAC address is missing");
@@ -144,6 +148,9 @@ static int take_words(struct said *said, char *const words[], int n, struct err 
 	if (said->kind && said->hop[0].dev)
 		return err_set(err, -EINVAL, "dev %s: a %s route has none",
 			       said->hop[0].dev, said->kind);
+	if (said->kind && said->hop[0].vlan)
+		return err_set(err, -EINVAL, "vlan %s: a %s route has none",
+			       said->hop[0].vlan, said->kind);
 	return 0;
 }
 
@@ -174,6 +181,18 @@ static int check_mac(const uint8_t mac[6], const struct port *p, const char *tex
 	return 0;
 }
 
+static int number(const char *what, const char *text, uint64_t min, uint64_t max,
+		  uint32_t *ret, struct err *err)
+{
+	uint64_t v;
+
+	if (number_parse(text, max, &v) < 0 || v < min)
+		return err_set(err, -EINVAL, "%s %s: must be %" PRIu64 " to %" PRIu64,
+			       what, text, min, max);
+	*ret = (uint32_t)v;
+	return 0;
+}
+
 static int make_nexthop(struct router *r, const struct said_hop *said, struct fib_nh *nh,
 			struct err *err)
 {
@@ -191,19 +210,15 @@ static int make_nexthop(struct router *r, const struct said_hop *said, struct fi
 	nh->port = (uint8_t)p->index;
 	mac_parse(said->mac, nh->macs);
 	port_set_nexthop(p, nh);
+	if (said->vlan) {
+		uint32_t vlan;
+		int ret = number("vlan", said->vlan, 1, VLAN_MAX, &vlan, err);
+
+		if (ret < 0)
+			return ret;
+		nh->vlan = (uint16_t)vlan;
+	}
 	return check_mac(nh->macs, p, said->mac, err);
-}
-
-static int number(const char *what, const char *text, uint64_t min, uint64_t max,
-		  uint32_t *ret, struct err *err)
-{
-	uint64_t v;
-
-	if (number_parse(text, max, &v) < 0 || v < min)
-		return err_set(err, -EINVAL, "%s %s: must be %" PRIu64 " to %" PRIu64,
-			       what, text, min, max);
-	*ret = (uint32_t)v;
-	return 0;
 }
 
 static int make_hops(struct router *r, const struct said *said, struct route_words *w,

@@ -1,7 +1,7 @@
 /* daemon/route_words.h - from the words of a change to a route
  *
- *   PREFIX { MAC [dev PORT] | blackhole | unreachable | prohibit | LEGS } [metric N]
- *   LEGS: nexthop MAC [dev PORT] [weight N] nexthop ...
+ *   PREFIX { MAC [dev PORT] [vlan N] | blackhole | unreachable | prohibit | LEGS } [metric N]
+ *   LEGS: nexthop MAC [dev PORT] [vlan N] [weight N] nexthop ...
  */
 #pragma once
 

@@ -25,14 +25,14 @@
 #define CTL_SOCKET	 "/run/mlx5fwd/control.sock"
 #define CTL_SOCKET_ENV	 "MLX5FWD_SOCKET"
 #define CTL_LINE_MAX	 4096
-#define CTL_WORDS_MAX	 256
+#define CTL_WORDS_MAX	 384
 #define CTL_LEGS_MAX	 40 /* of a route */
 #define CTL_CLIENTS_MAX	 64
 #define CTL_BATCH_IDLE_S 10
 #define CTL_PROTOCOL	 1
 
-/* Behind "route add": prefix, metric N; of each leg nexthop MAC dev PORT weight N. */
-#define CTL_ROUTE_WORDS_MAX  (3 + 6 * CTL_LEGS_MAX)
+/* Behind "route add": prefix, metric N; of each leg nexthop MAC dev PORT vlan N weight N. */
+#define CTL_ROUTE_WORDS_MAX  (3 + 8 * CTL_LEGS_MAX)
 #define CTL_SELECT_WORDS_MAX 10 /* behind "route show": [root] prefix and four pairs */
 
 /**

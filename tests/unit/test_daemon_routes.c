@@ -8,6 +8,9 @@
 
 /* ---- what is asked ---- */
 
+#define TAGGED(vlan) \
+	"{\"lladdr\":\"" MAC "\",\"dev\":\"eth0\"," vlan "\"weight\":1,\"flags\":[]}"
+
 static void routes_are_added_shown_changed_and_deleted(void **state)
 {
 	static const struct {
@@ -19,6 +22,17 @@ static void routes_are_added_shown_changed_and_deleted(void **state)
 		  { "{\"dst\":\"10.0.0.0/8\",\"lladdr\":\"7c:c2:55:be:f3:c7\",\"dev\":\"eth1\","
 		    "\"protocol\":\"static\",\"metric\":0,\"flags\":[]}",
 		    OK } },
+		{ "route replace 10/8 vlan 100 7c:c2:55:be:f3:c7 dev eth1\n", { OK } },
+		{ "route add 11/8 nexthop " MAC " dev eth0 vlan 4094 nexthop " MAC
+		  " dev eth0 vlan 1 nexthop " MAC " dev eth0\n",
+		  { OK } },
+		{ "route show\n",
+		  { "{\"dst\":\"10.0.0.0/8\",\"lladdr\":\"7c:c2:55:be:f3:c7\",\"dev\":\"eth1\","
+		    "\"vlan\":100,\"protocol\":\"static\",\"metric\":0,\"flags\":[]}",
+		    "{\"dst\":\"11.0.0.0/8\",\"nexthops\":[" TAGGED("") "," TAGGED(
+			    "\"vlan\":1,") "," TAGGED("\"vlan\":4094,") "],\"protocol\":\"static\",\"metric\":0,\"flags\":[]}",
+		    OK } },
+		{ "route del 11/8\n", { OK } },
 		{ "route replace 10/8 blackhole metric 7\n", { OK } },
 		{ "route add ::/0 unreachable\n", { OK } },
 		{ "route add default prohibit\n", { OK } },
@@ -87,6 +101,15 @@ static const struct {
 	{ "route add 10/8 " MAC " blackhole", "EINVAL", "blackhole: unexpected" },
 	{ "route add 10/8 blackhole dev eth0", "EINVAL",
 	  "dev eth0: a blackhole route has none" },
+	{ "route add 10/8 blackhole vlan 1", "EINVAL",
+	  "vlan 1: a blackhole route has none" },
+	{ "route add 10/8 " MAC " dev eth0 vlan", "EINVAL",
+	  "vlan: its value is missing" },
+	{ "route add 10/8 " MAC " dev eth0 vlan 0", "EINVAL",
+	  "vlan 0: must be 1 to 4094" },
+	{ "route add 10/8 " MAC " dev eth0 vlan 4095", "EINVAL", "must be 1 to 4094" },
+	{ "route add 10/8 vlan 5 nexthop " MAC " dev eth0", "EINVAL",
+	  "nexthop: unexpected" },
 	{ "route add 10/8 via 10.0.0.1", "EOPNOTSUPP", "give the gateway's MAC address" },
 	{ "route add 10/8 blackhole metric", "EINVAL", "metric: its value is missing" },
 	{ "route add 10/8 blackhole metric -1", "EINVAL",
@@ -99,7 +122,7 @@ static const struct {
 	  "no gateway has this address" },
 	{ "route add 10/8 02:00:00:00:00:01 dev eth0", "EINVAL",
 	  "is port eth0's own address" },
-	{ "route add 10/8", "EINVAL", "route add: 2 to 243 words must follow, not 1" },
+	{ "route add 10/8", "EINVAL", "route add: 2 to 323 words must follow, not 1" },
 	{ "route add 10/8 nexthop", "EINVAL", "nexthop: its MAC address is missing" },
 	{ "route add 10/8 nexthop dev eth0 nexthop " MAC " dev eth1", "EINVAL",
 	  "nexthop: its MAC address is missing" },
