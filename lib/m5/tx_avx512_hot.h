@@ -6,6 +6,7 @@
 #pragma once
 
 #include <immintrin.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "../base/hot.h"
@@ -40,11 +41,13 @@ M5_AVX512 static uint32_t m5_tx_row_avx512(uint8_t *to, uint32_t room, uint32_t 
 	const __mmask32 wqes = 0x20202020; /* the sixth 16-bit word of each packet */
 
 	for (uint32_t i = 0; i < n; i += 4) {
-		__mmask8 in = (__mmask8)_bzhi_u32(0xff, 2 * (n - i));
-		__m512i four = likely(n - i >= 4) ? _mm512_loadu_si512(&pkt[i])
-						  : _mm512_maskz_loadu_epi64(in, &pkt[i]);
+		/* bzhi looks at the lowest eight bits of its index only */
+		uint32_t left = n - i < 4 ? n - i : 4;
+		__mmask8 in = (__mmask8)_bzhi_u32(0xff, 2 * left);
+		__m512i four = likely(left == 4) ? _mm512_loadu_si512(&pkt[i])
+						 : _mm512_maskz_loadu_epi64(in, &pkt[i]);
 		uint32_t other = _mm512_mask_cmpneq_epu16_mask(
-			(__mmask32)_bzhi_u32(wqes, 8 * (n - i)), four, wqe);
+			(__mmask32)_bzhi_u32(wqes, 8 * left), four, wqe);
 
 		four = _mm512_or_si512(_mm512_shuffle_epi8(four, order), key_only);
 		if (likely(room - i >= 4))
