@@ -105,6 +105,13 @@ void ctl_close(struct ctl_client *c)
 	free(c);
 }
 
+void ctl_wait_long(struct ctl_client *c)
+{
+	struct timeval never = { 0 };
+
+	setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &never, sizeof(never));
+}
+
 /* ---- requests and replies ---- */
 
 static int send_bytes(int fd, const char *bytes, size_t n)

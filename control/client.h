@@ -15,6 +15,7 @@ struct ctl_client;
 int ctl_connect(const char *path, unsigned timeout_s, struct err *err,
 		struct ctl_client **ret);
 void ctl_close(struct ctl_client *c);
+void ctl_wait_long(struct ctl_client *c); /* for answers, without a time-out */
 /* Sends a request of these words; does not wait. -E2BIG and -EINVAL: it is no request, and
  * nothing was sent. */
 int ctl_send(struct ctl_client *c, const char *const words[], int n, struct err *err);

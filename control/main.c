@@ -13,6 +13,7 @@
 #include "commands.h"
 #include "complete.h"
 #include "help.h"
+#include "monitor.h"
 #include "options.h"
 #include "status.h"
 
@@ -122,6 +123,8 @@ static enum status run_command(struct ctl_client *c, const struct command *cmd,
 		print_failure(&o->print, n, NULL, "too many words");
 		return STATUS_USAGE;
 	}
+	if (cmd->kind == COMMAND_MONITOR)
+		return monitor_run(c, cmd, words, n, &o->print);
 	return o->dry_run ? batch_try(c, words, n, &o->print)
 			  : ask(c, cmd, words, n, &o->print);
 }
@@ -174,6 +177,8 @@ static const char *what_is_wrong(const struct options *o, const struct command *
 		return "--force: only with --batch";
 	if (o->dry_run && cmd && !cmd->changes && !restores)
 		return "--dry-run: only with changes of routes";
+	if (o->print.stamps && (!cmd || cmd->kind != COMMAND_MONITOR))
+		return "--timestamp: only with monitor";
 	if (o->missing_ok && cmd && !cmd->missing_ok)
 		return "--missing-ok: only with route del";
 	return NULL;

@@ -61,6 +61,13 @@ static int take_details(struct options *o, const char *value)
 	return OPTIONS_GO_ON;
 }
 
+static int take_stamps(struct options *o, const char *value)
+{
+	(void)value;
+	o->print.stamps = true;
+	return OPTIONS_GO_ON;
+}
+
 static int take_batch(struct options *o, const char *value)
 {
 	o->batch = value;
@@ -144,6 +151,8 @@ static const struct {
 	{ { NULL, "--no-legend", NULL, "with -br: no line of titles" }, take_no_legend },
 	{ { "-s", "--stats", NULL, "counters; twice: more of them" }, take_stats },
 	{ { "-d", "--details", NULL, "what was chosen, and why" }, take_details },
+	{ { "-ts", "--timestamp", NULL, "with monitor: the time before each line" },
+	  take_stamps },
 	{ { "-b", "--batch", "FILE",
 	    "commands from FILE (- = standard input), one a line, as one change: all of them or "
 	    "none" },

@@ -12,6 +12,7 @@
 
 struct print {
 	bool json, pretty;
+	bool stamps;	       /* -ts */
 	unsigned stats;	       /* number of -s */
 	bool details;	       /* -d */
 	bool brief, no_legend; /* -br */
@@ -51,6 +52,7 @@ print_row print_route, print_route_get, print_nexthop, print_port, print_worker,
 	print_drop;
 print_row print_pairs; /* name value, one a line */
 print_row print_config, print_config_diff;
+print_row print_event;	     /* monitor.c */
 print_row print_counts;	     /* all in one line */
 print_row print_saved_route; /* as a command, save.c */
 

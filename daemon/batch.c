@@ -7,6 +7,7 @@
 
 #include "../lib/base/time.h"
 #include "../lib/ctl/proto.h"
+#include "events.h"
 #include "requests.h"
 #include "restore.h"
 #include "router.h"
@@ -41,9 +42,28 @@ bool batch_of_others(struct request *req)
 	return false;
 }
 
+/* Tells what came of the changes. */
+static void settle(struct router *r, bool done)
+{
+	if (done)
+		events_publish(r);
+	else
+		events_discard(r);
+}
+
 int batch_changed(struct router *r)
 {
-	return r->batch_owner ? 0 : fib_commit(r->fib);
+	int ret = r->batch_owner ? 0 : fib_commit(r->fib);
+
+	if (!r->batch_owner)
+		settle(r, !ret);
+	return ret;
+}
+
+void batch_give_up(struct router *r)
+{
+	fib_abort(r->fib);
+	events_discard(r);
 }
 
 bool batch_restores(const struct router *r)
@@ -104,12 +124,13 @@ static bool is_own(struct request *req, const char *what)
 
 static int finish(struct router *r, bool dry, struct err *err)
 {
-	int ret = r->restore ? restore_finish(r->restore, r->fib, err) : 0;
+	int ret = r->restore ? restore_finish(r->restore, r, err) : 0;
 
 	if (ret < 0)
 		fib_abort(r->fib);
 	else
 		ret = dry ? fib_try(r->fib) : fib_commit(r->fib);
+	settle(r, !ret && !dry);
 	if (ret < 0 && !*err->text)
 		err_set(err, ret, "%s", strerror(-ret));
 	return ret;
@@ -150,7 +171,7 @@ void request_abort(struct request *req)
 	if (!is_own(req, "abort"))
 		return;
 	close_batch(req->router);
-	fib_abort(req->router->fib);
+	batch_give_up(req->router);
 	client_ok(req->client);
 }
 
@@ -159,5 +180,5 @@ void batch_client_gone(struct router *r, const struct client *c)
 	if (r->batch_owner != c)
 		return;
 	close_batch(r);
-	fib_abort(r->fib);
+	batch_give_up(r);
 }

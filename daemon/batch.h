@@ -20,6 +20,7 @@ bool batch_of_others(struct request *req);
 /* A change was staged. In a batch it waits for `commit`, else it is committed. Return: 0 or -errno,
  * and nothing has changed. */
 int batch_changed(struct router *r);
+void batch_give_up(struct router *r); /* what is staged */
 bool batch_restores(const struct router *r);
 extern const char batch_restore_takes[]; /* said of other changes in such a batch */
 /* A route that shall be; was it there, and the same? Return: 0 or -ENOMEM. */

@@ -39,6 +39,7 @@ struct client {
 	char *out;
 	size_t out_len, out_at, out_room;
 	client_stream_fn stream;
+	bool waits; /* the stream has nothing to say now */
 	void *stream_state;
 };
 
@@ -70,7 +71,7 @@ static int make_room(struct client *c, size_t n)
 	return 0;
 }
 
-static void out_line(struct client *c, const char *line)
+void client_line(struct client *c, const char *line)
 {
 	size_t n = strlen(line);
 
@@ -88,7 +89,7 @@ void client_row(struct client *c, struct row *row)
 	char *line = row_line(row);
 
 	if (line)
-		out_line(c, line);
+		client_line(c, line);
 	else
 		c->dead = true;
 	free(line);
@@ -97,7 +98,7 @@ void client_row(struct client *c, struct row *row)
 
 void client_ok(struct client *c)
 {
-	out_line(c, "{\"status\":\"ok\"}");
+	client_line(c, "{\"status\":\"ok\"}");
 }
 
 void client_error(struct client *c, int r, const char *hint, const char *fmt, ...)
@@ -139,14 +140,26 @@ static void end_stream(struct client *c)
 	free(c->stream_state);
 	c->stream = NULL;
 	c->stream_state = NULL;
+	c->waits = false;
 }
 
 static void run_stream(struct client *c)
 {
-	while (c->stream && !c->dead && waiting(c) < OUT_PAUSE) {
-		if (!c->stream(c, c->router, c->stream_state))
+	while (c->stream && !c->waits && !c->dead && waiting(c) < OUT_PAUSE) {
+		enum client_next next = c->stream(c, c->router, c->stream_state);
+
+		if (next == CLIENT_DONE)
 			end_stream(c);
+		c->waits = next == CLIENT_WAIT;
 	}
+}
+
+/* It has had enough. */
+static void stop_waiting(struct client *c)
+{
+	request_stream_ended(c->router, c);
+	end_stream(c);
+	client_ok(c);
 }
 
 static void flush(struct client *c)
@@ -231,18 +244,35 @@ static void receive(struct client *c)
 
 static bool has_work(struct client *c)
 {
+	if (c->waits)
+		return waiting(c);
 	return waiting(c) || c->stream || line_end(c);
+}
+
+static void want(struct client *c, uint32_t events)
+{
+	if (events != c->want)
+		event_change(c->router->loop, c->events, events);
+	c->want = events;
+}
+
+/* A round follows; it is this client's turn or will be. */
+void client_wake(struct client *c)
+{
+	c->waits = false;
+	want(c, EPOLLOUT);
 }
 
 static void on_client(void *arg, uint32_t events)
 {
 	struct client *c = arg;
-	uint32_t want;
 
 	if (events & EPOLLIN)
 		receive(c);
 	else if (events & (EPOLLERR | EPOLLHUP))
 		c->dead = true;
+	if (c->waits && c->in_len)
+		stop_waiting(c);
 	run_stream(c);
 	run_lines(c);
 	flush(c);
@@ -250,10 +280,7 @@ static void on_client(void *arg, uint32_t events)
 		client_close(c);
 		return;
 	}
-	want = has_work(c) ? EPOLLOUT : EPOLLIN;
-	if (want != c->want)
-		event_change(c->router->loop, c->events, want);
-	c->want = want;
+	want(c, has_work(c) ? EPOLLOUT : EPOLLIN);
 }
 
 /* ---- life ---- */

@@ -21,6 +21,7 @@ struct client;
 
 /* Sends a row and frees it; NULL (no memory) ends the client. */
 void client_row(struct client *c, struct row *row);
+void client_line(struct client *c, const char *line); /* a row that is text already */
 void client_ok(struct client *c);
 /* {"status":"error","error":{"code":"EEXIST","message":"...","hint":"..."}}; @hint is what to do
  * about it, or NULL. */
@@ -29,14 +30,22 @@ void client_error(struct client *c, int r, const char *hint, const char *fmt, ..
 bool client_may_write(const struct client *c);
 uint64_t client_quiet_ns(const struct client *c); /* since something came or went */
 
-typedef bool (*client_stream_fn)(struct client *c, struct router *r, void *state);
+enum client_next {
+	CLIENT_DONE, /* the status was sent */
+	CLIENT_MORE, /* there are more rows */
+	CLIENT_WAIT, /* there may be, after client_wake() */
+};
+
+typedef enum client_next (*client_stream_fn)(struct client *c, struct router *r,
+					     void *state);
 /**
- * client_stream() - a reply too long to stand in memory
- * @next:  called while there is room: sends some rows; true = more to come. After the last one
- *         it has sent the status.
+ * client_stream() - a reply too long to stand in memory, or without an end
+ * @next:  called while there is room: sends some rows. One that waits is ended, with a status, by
+ *         anything that the client says.
  * @state: freed with free() at the end, however it comes
  */
 void client_stream(struct client *c, client_stream_fn next, void *state);
+void client_wake(struct client *c);
 
 /* ---- for control.c ---- */
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "events.h"
 #include "router.h"
 
 /* ---- links ---- */
@@ -63,6 +64,7 @@ static void link_changed(struct port *p, const struct mirror_link *was)
 		fib_nh_each(p->router->fib, 1, update_nexthop, &change);
 	workers_set_port(p->router, p);
 	legs_follow(p->router);
+	events_port(p->router, p);
 }
 
 /* By index: a port keeps its name in the configuration when the interface is renamed. One that went
@@ -129,6 +131,7 @@ static void device_gone(struct port *p)
 	event_del(p->router->loop, p->events);
 	p->events = NULL;
 	port_give_up(p);
+	events_port(p->router, p);
 }
 
 static void on_device(void *arg, uint32_t events)
@@ -146,6 +149,7 @@ static void on_device(void *arg, uint32_t events)
 			break;
 		case M5_EVENT_FATAL:
 			port_give_up(p);
+			events_port(p->router, p);
 			break;
 		case M5_EVENT_OTHER:
 			break;

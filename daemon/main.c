@@ -16,6 +16,7 @@
 
 #include "../lib/base/time.h"
 #include "control.h"
+#include "events.h"
 #include "metrics.h"
 #include "notify.h"
 #include "options.h"
@@ -56,6 +57,7 @@ static void on_tick(void *arg)
 
 	follow_tick(r);
 	recover_tick(r);
+	events_tick(r);
 	fib_reclaim(r->fib);
 	metrics_tick(r);
 	watchdog_tick(r, TICK_MS);
@@ -100,8 +102,8 @@ static int start_fib(struct router *r, struct err *err)
 
 /* In order; what a step made is taken apart by stop(), also after a failure half way. */
 static int (*const steps[])(struct router *r, struct err *err) = {
-	start_loop,    follow_open,  start_fib,	   ports_open,	workers_open,
-	workers_start, control_open, metrics_open, ports_steer,
+	start_loop,   events_open,   follow_open,  start_fib,	 ports_open,
+	workers_open, workers_start, control_open, metrics_open, ports_steer,
 };
 
 static int start(struct router *r, struct err *err)
@@ -120,6 +122,7 @@ static void stop(struct router *r)
 	ports_release(r);
 	metrics_close(r);
 	control_close(r);
+	events_close(r);
 	workers_stop(r);
 	workers_close(r);
 	ports_close(r);

@@ -8,6 +8,7 @@
 
 #include "../lib/base/hot.h"
 #include "../lib/ctl/proto.h"
+#include "events.h"
 
 enum need { READ, WRITE };
 
@@ -38,6 +39,7 @@ static const struct entry {
 	{ "worker", "show", READ, 0, 0, request_worker_show },
 	{ "drop", "show", READ, 0, 1, request_drop_show },
 	{ "drop", "reset", WRITE, 0, 1, request_drop_reset },
+	{ "monitor", NULL, READ, 0, 4, request_monitor },
 	{ "status", NULL, READ, 0, 0, request_status },
 	{ "version", NULL, READ, 0, 0, request_version },
 };
@@ -86,4 +88,10 @@ void request_run(struct router *r, struct client *c, char *words[], int n)
 void request_client_gone(struct router *r, const struct client *c)
 {
 	batch_client_gone(r, c);
+	events_client_gone(r, c);
+}
+
+void request_stream_ended(struct router *r, const struct client *c)
+{
+	events_client_gone(r, c);
 }

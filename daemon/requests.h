@@ -17,6 +17,7 @@ struct request {
 /* One line, cut into words; answers through @c. */
 void request_run(struct router *r, struct client *c, char *words[], int n);
 void request_client_gone(struct router *r, const struct client *c);
+void request_stream_ended(struct router *r, const struct client *c); /* by the client */
 
 /* routes.c */
 void request_route_add(struct request *req);
@@ -40,6 +41,8 @@ void request_config_diff(struct request *req);
 void request_config_check(struct request *req);
 void request_reload(struct request *req);
 void request_log_level(struct request *req);
+/* events.c */
+void request_monitor(struct request *req);
 /* show.c */
 void request_status(struct request *req);
 void request_version(struct request *req);

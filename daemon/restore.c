@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "../lib/ctl/row.h"
+#include "events.h"
+#include "router.h"
 
 /* ---- prefixes ---- */
 
@@ -54,15 +56,17 @@ static bool look_at(void *arg, const struct fib_route *route)
 }
 
 /* What a walk shows must not change meanwhile, so they are looked for first. */
-int64_t routes_delete(struct fib *fib, bool (*has)(void *arg, const struct fib_route *r),
-		      void *arg)
+int64_t routes_delete(struct router *r,
+		      bool (*has)(void *arg, const struct fib_route *route), void *arg)
 {
 	struct search s = { .has = has, .arg = arg };
 	int64_t n;
 
-	fib_route_walk(fib, NULL, look_at, &s);
-	for (size_t i = 0; i < s.found.n && !s.r; i++)
-		s.r = fib_route_del(fib, &s.found.p[i], FIB_STATIC);
+	fib_route_walk(r->fib, NULL, look_at, &s);
+	for (size_t i = 0; i < s.found.n && !s.r; i++) {
+		events_route(r, "delete", &s.found.p[i]);
+		s.r = fib_route_del(r->fib, &s.found.p[i], FIB_STATIC);
+	}
 	n = (int64_t)s.found.n;
 	prefix_list_free(&s.found);
 	return s.r ? s.r : n;
@@ -87,7 +91,7 @@ static bool was_not_named(void *arg, const struct fib_route *route)
 	return c != 0;
 }
 
-int restore_finish(struct restore *s, struct fib *fib, struct err *err)
+int restore_finish(struct restore *s, struct router *r, struct err *err)
 {
 	struct prefix_list *named = &s->named;
 	struct merge m = { .named = named };
@@ -100,7 +104,7 @@ int restore_finish(struct restore *s, struct fib *fib, struct err *err)
 		if (!compare(&named->p[i - 1], &named->p[i]))
 			return err_set(err, -EEXIST, "%s is there twice",
 				       fib_prefix_text(&named->p[i], text));
-	n = routes_delete(fib, was_not_named, &m);
+	n = routes_delete(r, was_not_named, &m);
 	if (n < 0)
 		return err_set(err, (int)n, "no memory");
 	s->deleted = (uint64_t)n;

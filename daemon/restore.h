@@ -13,6 +13,7 @@
 #include "../lib/base/err.h"
 #include "../lib/fib/fib.h"
 
+struct router;
 struct row;
 
 struct prefix_list {
@@ -29,8 +30,8 @@ struct restore {
 };
 
 /* Stages the deletion of static routes that were not named. */
-int restore_finish(struct restore *s, struct fib *fib, struct err *err);
+int restore_finish(struct restore *s, struct router *r, struct err *err);
 void restore_counts(const struct restore *s, struct row *row);
 /* Stages the deletion of the static routes that @has. Return: how many, or -errno. */
-int64_t routes_delete(struct fib *fib, bool (*has)(void *arg, const struct fib_route *r),
-		      void *arg);
+int64_t routes_delete(struct router *r,
+		      bool (*has)(void *arg, const struct fib_route *route), void *arg);

@@ -14,6 +14,7 @@
 #include "route_select.h"
 #include "route_words.h"
 #include "router.h"
+#include "show.h"
 
 /* ---- a route as a row ---- */
 
@@ -84,6 +85,16 @@ static void set_route(struct row *row, const struct router *r,
 	row_set_words(row, "flags", inactive, route->active ? 0 : 1);
 }
 
+struct row *route_row(const struct router *r, const struct fib_route *route)
+{
+	struct row *row = row_new();
+	char dst[FIB_PREFIX_TEXT];
+
+	row_set_text(row, "dst", fib_prefix_text(&route->prefix, dst));
+	set_route(row, r, route);
+	return row;
+}
+
 /* ---- route show ---- */
 
 enum { PIECE = 64 /* routes looked at before other clients have their turn */ };
@@ -100,22 +111,16 @@ struct listing {
 static bool list_one(void *arg, const struct fib_route *route)
 {
 	struct listing *l = arg;
-	char dst[FIB_PREFIX_TEXT];
-	struct row *row;
 
 	l->last = *route;
 	l->started = true;
 	l->looked_at++;
-	if (route_select_has(l->router, &l->select, route)) {
-		row = row_new();
-		row_set_text(row, "dst", fib_prefix_text(&route->prefix, dst));
-		set_route(row, l->router, route);
-		client_row(l->client, row);
-	}
+	if (route_select_has(l->router, &l->select, route))
+		client_row(l->client, route_row(l->router, route));
 	return l->looked_at < PIECE;
 }
 
-static bool list_piece(struct client *c, struct router *r, void *state)
+static enum client_next list_piece(struct client *c, struct router *r, void *state)
 {
 	struct listing *l = state;
 	struct fib_route after = l->last;
@@ -125,9 +130,9 @@ static bool list_piece(struct client *c, struct router *r, void *state)
 	l->router = r;
 	fib_route_walk(r->fib, l->started ? &after : NULL, list_one, l);
 	if (l->looked_at == PIECE)
-		return true;
+		return CLIENT_MORE;
 	client_ok(c);
-	return false;
+	return CLIENT_DONE;
 }
 
 void request_route_show(struct request *req)
@@ -196,7 +201,7 @@ static bool list_nexthop(void *arg, uint32_t index, const struct fib_nh *nh)
 	return ++l->looked_at < PIECE;
 }
 
-static bool list_nexthops(struct client *c, struct router *r, void *state)
+static enum client_next list_nexthops(struct client *c, struct router *r, void *state)
 {
 	struct nh_listing *l = state;
 
@@ -205,9 +210,9 @@ static bool list_nexthops(struct client *c, struct router *r, void *state)
 	l->router = r;
 	fib_nh_each(r->fib, l->next, list_nexthop, l);
 	if (l->looked_at == PIECE)
-		return true;
+		return CLIENT_MORE;
 	client_ok(c);
-	return false;
+	return CLIENT_DONE;
 }
 
 void request_nexthop_show(struct request *req)

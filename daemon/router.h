@@ -32,6 +32,7 @@
 
 struct client;
 struct config_said;
+struct events;
 struct restore;
 struct row;
 struct row;
@@ -79,6 +80,7 @@ struct router {
 	struct control *control;
 	struct metrics *metrics;    /* NULL: off */
 	struct client *batch_owner; /* batch.c; NULL: no batch is open */
+	struct events *events;	    /* events.c */
 	struct restore *restore;    /* what it shall lead to; NULL: just changes */
 	uint64_t started_ns;
 	bool forwarding; /* transit is ours */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "batch.h"
+#include "events.h"
 #include "requests.h"
 #include "restore.h"
 #include "route_select.h"
@@ -81,6 +82,8 @@ static int stage_route(struct router *r, const struct route_words *w, uint32_t n
 
 	if (ret < 0)
 		fib_nh_put(r->fib, nh);
+	else
+		events_route(r, put == fib_route_add ? "add" : "change", &w->prefix);
 	return ret;
 }
 
@@ -98,7 +101,7 @@ static int replace_route(struct router *r, const struct route_words *w)
 	if (same)
 		fib_nh_put(r->fib, nh);
 	else
-		ret = stage_route(r, w, nh, fib_route_replace);
+		ret = stage_route(r, w, nh, there ? fib_route_replace : fib_route_add);
 	return ret < 0 ? ret : batch_put(r, &w->prefix, there, same);
 }
 
@@ -200,8 +203,12 @@ void request_route_append(struct request *req)
 
 static int delete_route(struct router *r, const struct fib_prefix *p, bool missing_ok)
 {
-	int ret = batch_restores(r) ? -EINVAL : fib_route_del(r->fib, p, FIB_STATIC);
+	int ret = -EINVAL;
 
+	if (!batch_restores(r)) {
+		events_route(r, "delete", p);
+		ret = fib_route_del(r->fib, p, FIB_STATIC);
+	}
 	if (ret == -ESRCH && missing_ok)
 		return 0;
 	return ret < 0 ? ret : batch_changed(r);
@@ -253,6 +260,8 @@ void request_route_flush(struct request *req)
 		client_error(req->client, r, NULL, "route flush: %s", err.text);
 		return;
 	}
-	n = routes_delete(router->fib, is_selected, &f);
+	n = routes_delete(router, is_selected, &f);
+	if (n < 0 && !router->batch_owner)
+		batch_give_up(router);
 	answer(req, n < 0 ? (int)n : batch_changed(router), "route flush");
 }

@@ -11,6 +11,7 @@
 #include "mac.h"
 #include "requests.h"
 #include "router.h"
+#include "show.h"
 
 /* ---- sums over workers ---- */
 
@@ -23,7 +24,7 @@ static void add_port_count(struct fwd_port_count *sum, const struct fwd_port_cou
 		to[i] += fwd_read(&from[i]);
 }
 
-static struct fwd_port_count port_sum(const struct router *r, unsigned port)
+struct fwd_port_count port_sum(const struct router *r, unsigned port)
 {
 	struct fwd_port_count sum;
 
@@ -44,20 +45,41 @@ static uint64_t total(const uint64_t *v, size_t n)
 
 /* ---- port show ---- */
 
-static void set_identity(struct row *row, const struct router *r, const struct port *p)
+static void set_link(struct row *row, const struct port *p)
 {
-	const struct m5_caps *caps = m5_dev_caps(p->dev);
 	char mac[MAC_TEXT];
 
-	row_set_text(row, "port", p->conf->name);
-	row_set_text(row, "rdma_device", caps->rdma_name);
-	row_set_text(row, "pci", caps->pci);
 	row_set_text(row, "address", mac_text(p->link.mac, mac));
 	row_set_count(row, "mtu", p->link.mtu);
 	row_set_flag(row, "up", p->link.up);
 	row_set_flag(row, "carrier", p->link.carrier);
-	row_set_count(row, "queues", r->n_workers);
+}
+
+static void set_state(struct row *row, const struct port *p)
+{
 	row_set_text(row, "state", p->lost ? "lost" : "forwarding");
+}
+
+struct row *port_state_row(const struct port *p)
+{
+	struct row *row = row_new();
+
+	row_set_text(row, "port", p->conf->name);
+	set_link(row, p);
+	set_state(row, p);
+	return row;
+}
+
+static void set_identity(struct row *row, const struct router *r, const struct port *p)
+{
+	const struct m5_caps *caps = m5_dev_caps(p->dev);
+
+	row_set_text(row, "port", p->conf->name);
+	row_set_text(row, "rdma_device", caps->rdma_name);
+	row_set_text(row, "pci", caps->pci);
+	set_link(row, p);
+	row_set_count(row, "queues", r->n_workers);
+	set_state(row, p);
 }
 
 static void set_traffic(struct row *row, const struct router *r, const struct port *p)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "../../daemon/control.h"
+#include "../../daemon/events.h"
 
 struct rig rig;
 static pthread_t thread;
@@ -80,12 +81,14 @@ void rig_make(const char *group)
 	add_port("eth1", 2);
 	assert_int_equal(event_loop_new(&rig.router.loop), 0);
 	assert_int_equal(mirror_new(&ops, &rig.router.mirror), 0);
+	assert_int_equal(events_open(&rig.router, NULL), 0);
 	assert_int_equal(fib_new(&conf, &rig.router.fib), 0);
 }
 
 void rig_unmake(void)
 {
 	control_close(&rig.router);
+	events_close(&rig.router);
 	mirror_close(rig.router.mirror);
 	fib_free(rig.router.fib);
 	event_loop_free(rig.router.loop);

@@ -1,0 +1,18 @@
+/* daemon/show.h - rows and sums that several requests show
+ *
+ * Context: control thread.
+ */
+#pragma once
+
+#include "../lib/ctl/row.h"
+#include "../lib/fib/fib.h"
+#include "../lib/fwd/worker.h"
+
+struct port;
+struct router;
+
+struct row *route_row(const struct router *r, const struct fib_route *route);
+/* Of all workers. */
+struct fwd_port_count port_sum(const struct router *r, unsigned port);
+/* Name and state of its link. */
+struct row *port_state_row(const struct port *p);
