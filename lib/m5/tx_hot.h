@@ -15,8 +15,8 @@
  * Packets by pointer are held until the completion that covers them, copied ones are let go
  * at once; both by runs of packets in one WQE of the receive queue. A completion is asked
  * for when a quarter of the ring or so many held packets are not covered, and under light
- * load whenever none is under way; when the loop has looked twice without a doorbell, what is
- * left is covered by a NOP. So completions are few, and nothing is held for long.
+ * load whenever none is under way; when the loop has looked twice without a doorbell and none
+ * is, what is left is covered by a NOP. So completions are few, and nothing is held for long.
  *
  * Source: DPDK drivers/net/mlx5/mlx5_tx.h for the segment limit, completion rules, and
  * pointers and bytes in one WQE; kernel en_tx.c for the NOP.
@@ -591,14 +591,14 @@ ALWAYS_INLINE void m5_tx_cover(struct m5_tx *tx, struct m5_tx_ring *r)
 		m5_tx_ask(r, sample);
 }
 
-/* No doorbell since the last look: what is under way shall be heard of. */
+/* No doorbell since the last look, and no completion under way: the rest shall be heard of. */
 static __attribute__((noinline)) void m5_tx_quiet(struct m5_tx *tx)
 {
 	struct m5_tx_ring *r = &tx->ring[tx->now];
 
 	if (r->pen.packets || r->next != r->rung || tx->failed)
 		return;
-	if (r->covered != r->rung && m5_tx_may_ask(r) && m5_tx_room(r)) {
+	if (r->covered != r->rung && !r->asked_out && m5_tx_room(r)) {
 		m5_tx_put_nop(r);
 		m5_tx_ask(r, false);
 		m5_tx_tell(tx, r);
