@@ -90,6 +90,7 @@ METRIC_READ(process_real);
 METRIC_READ(port_flag);
 METRIC_READ(port_mtu);
 METRIC_READ(port_speed);
+METRIC_READ(latency);
 METRIC_READ(port_own); /* uint64_t of struct port */
 METRIC_READ(
 	port_count); /* of struct fwd_port_count, all workers; an array goes with the label */

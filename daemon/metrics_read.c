@@ -1,9 +1,12 @@
 /* daemon/metrics_read.c - values of ports, queues, workers and tables */
 
+#include <string.h>
+
 #include "../lib/base/time.h"
 #include "../lib/m5/rx_hot.h"
 #include "../lib/m5/tx_hot.h"
 #include "control.h"
+#include "latency.h"
 #include "metrics_inside.h"
 
 /* A reader uses what it needs of the four. */
@@ -87,6 +90,20 @@ METRIC_READ(port_flag)
 METRIC_READ(port_mtu)
 {
 	return metric_whole(ret, port_of(of, at[0])->link.mtu);
+}
+
+METRIC_READ(latency)
+{
+	struct metric_histogram *out = &ret->histogram;
+	struct histogram h;
+
+	latency_sum(scrape_of(of)->router, port_of(of, at[0]), &h);
+	*out = (struct metric_histogram){ .n = HISTOGRAM_BOUNDS,
+					  .sum = (double)h.sum_ns / 1e9 };
+	for (unsigned i = 0; i < HISTOGRAM_BOUNDS; i++)
+		out->bound[i] = (double)histogram_bound_ns[i] / 1e9;
+	memcpy(out->count, h.bucket, sizeof(h.bucket));
+	return 0;
 }
 
 METRIC_READ(port_own)

@@ -8,6 +8,7 @@
 #include "../lib/ctl/version.h"
 #include "../lib/m5/rx_hot.h"
 #include "../lib/m5/tx_hot.h"
+#include "latency.h"
 #include "mac.h"
 #include "requests.h"
 #include "router.h"
@@ -186,6 +187,7 @@ static struct row *port_row(struct router *r, struct port *p)
 	row_less(row, p->base);
 	set_receive(row, r, p);
 	set_send(row, p);
+	latency_show(row, r, p);
 	return row;
 }
 

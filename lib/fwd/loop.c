@@ -204,10 +204,9 @@ ALWAYS_INLINE void emit(struct fwd_worker *w, unsigned in, unsigned out,
 	struct m5_tx *tx = w->way_out[out];
 	uint32_t sent = 0;
 
-	if (likely(tx)) {
+	if (likely(tx))
 		sent = m5_tx_burst(tx, w->port[in].rx, pkt, row.n, row.tagged);
-		w->to_ring |= UINT32_C(1) << out;
-	}
+	w->to_ring |= (uint32_t)(sent != 0) << out;
 	if (unlikely(sent < row.n))
 		row.bytes -= drop_row(w, in, out, pkt + sent, row.n - sent);
 	c->forwarded[six] += sent;

@@ -1,0 +1,13 @@
+/* daemon/latency.h - how long packets stay here, all workers together */
+#pragma once
+
+#include "../lib/metrics/count_hot.h"
+
+struct port;
+struct router;
+struct row;
+
+/* Of packets that came by this port. */
+void latency_sum(const struct router *r, const struct port *p, struct histogram *ret);
+/* The same for `port show -d`. */
+void latency_show(struct row *row, const struct router *r, const struct port *p);
