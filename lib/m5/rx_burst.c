@@ -173,6 +173,31 @@ ALWAYS_INLINE void stale_mark(struct m5_rx *rx, uint32_t ci, uint32_t n)
 
 /* ---- ordinary completions ---- */
 
+/* What is fetched into the cache as packets of one stride are taken: @at, and @step further each
+ * time. Nothing: always the same line, which is there. */
+struct fetch {
+	const uint8_t *at;
+	uint32_t step;
+};
+
+ALWAYS_INLINE struct fetch fetch_begin(const struct m5_rx *rx, const struct row *r,
+				       uint32_t step)
+{
+	if (unlikely(!r->ahead))
+		return (struct fetch){ (const uint8_t *)rx, 0 };
+	return (struct fetch){ r->at + (size_t)step * (r->ahead - 1), step };
+}
+
+/* @n packets of one stride each are taken. */
+ALWAYS_INLINE void row_move(struct row *r, uint32_t n, uint32_t step, bool striding)
+{
+	r->at += (size_t)n * step;
+	r->index += n;
+	r->left -= n;
+	if (!striding)
+		r->rest += (uint64_t)n << 16;
+}
+
 /* Of a tunnel the card may have checked the inner header only. */
 ALWAYS_INLINE uint32_t marks_of(const struct prm_cqe *e)
 {
@@ -193,23 +218,76 @@ ALWAYS_INLINE void keep_title(struct m5_rx *rx, const struct prm_cqe *e)
 			    : e->header.raw; /* of a tunnel: look again */
 }
 
-/* The last bytes of an ordinary completion of this lap. */
-ALWAYS_INLINE uint16_t ordinary(const struct m5_cq_hot *cq, enum m5_cq_layout layout)
+/* wqe_counter << 16 | validity << 8 | op_own, which the device writes together. */
+ALWAYS_INLINE uint32_t last_word(const struct prm_cqe *e)
 {
-	uint8_t op_own = PRM_CQE_RECEIVED << 4;
+	typedef uint32_t __attribute__((may_alias)) word_t;
 
-	if (layout == M5_CQ_ENHANCED)
-		return (uint16_t)((cq->ci >> cq->log_size & 0xff) << 8 | op_own);
-	return op_own | m5_cq_owner(cq);
+	return be32toh(*(const volatile word_t *)(const void *)&e->wqe_counter);
 }
 
-ALWAYS_INLINE bool is_ordinary(const struct prm_cqe *e, uint16_t last_bytes,
-			       enum m5_cq_layout layout)
+/* Which of its bits say that it is an ordinary completion of this lap. */
+ALWAYS_INLINE uint32_t last_mask(enum m5_cq_layout layout)
 {
-	if (layout == M5_CQ_ENHANCED)
-		return (m5_cq_last_bytes(e) & ~(PRM_CQE_OWNER | PRM_CQE_SOLICITED)) ==
-		       last_bytes;
-	return (READ_ONCE(e->op_own) & ~PRM_CQE_SOLICITED) == last_bytes;
+	uint32_t validity = layout == M5_CQ_ENHANCED ? 0xff00 : PRM_CQE_OWNER;
+
+	return 0xffff0000 | validity | (0xfe & ~PRM_CQE_SOLICITED);
+}
+
+ALWAYS_INLINE uint32_t ordinary(const struct m5_cq_hot *cq, uint32_t index,
+				enum m5_cq_layout layout)
+{
+	uint32_t validity = layout == M5_CQ_ENHANCED
+				    ? (cq->ci >> cq->log_size & 0xff) << 8
+				    : m5_cq_owner(cq);
+
+	return index << 16 | validity | PRM_CQE_RECEIVED << 4;
+}
+
+ALWAYS_INLINE void look_at_header(struct m5_rx *rx, struct row *r,
+				  const struct prm_cqe *e)
+{
+	if (unlikely(e->header.raw != rx->header || e->tunnel & PRM_CQE_TUNNELED)) {
+		keep_title(rx, e);
+		r->rest = (uint64_t)rx->marks << 32 | (uint32_t)r->rest;
+	}
+}
+
+/* The usual: packets of one stride each, alike. What follows is added, not computed. */
+ALWAYS_INLINE uint32_t take_alike(struct m5_rx *rx, struct row *r,
+				  const struct prm_cqe *e, struct m5_pkt pkt[],
+				  uint32_t max, bool striding, enum m5_cq_layout layout)
+{
+	uint32_t step = striding ? UINT32_C(1) << r->log_stride_bytes : r->pitch, n;
+	uint32_t last = ordinary(&rx->cq, r->index, layout), header = rx->header;
+	struct fetch fetch = fetch_begin(rx, r, step);
+	uint64_t rest = r->rest;
+	uint8_t *at = r->at;
+
+	for (n = 0; n < max; n++, e++) {
+		uint64_t half;
+		uint32_t len;
+
+		if ((last_word(e) & last_mask(layout)) != last)
+			break;
+		m5_rmb_completion();
+		len = from_be32(e->byte_cnt) -
+		      (striding ? 1 << PRM_CQE_BC_STRIDES_SHIFT : 0);
+		if (unlikely(len > PRM_CQE_BC_BYTES || e->header.raw != header ||
+			     e->tunnel & PRM_CQE_TUNNELED))
+			break;
+		half = rest | len;
+		pkt[n].data = at;
+		memcpy(&pkt[n].len, &half, sizeof(half));
+		__builtin_prefetch(fetch.at);
+		fetch.at += fetch.step;
+		at += step;
+		last += 1 << 16;
+		if (!striding)
+			rest += 1 << 16; /* the next chunk */
+	}
+	row_move(r, n, step, striding);
+	return n;
 }
 
 /* Entries of one lap and one chunk, as long as they are ordinary and fit. */
@@ -218,22 +296,19 @@ ALWAYS_INLINE uint32_t take_row(struct m5_rx *rx, struct m5_pkt pkt[], uint32_t 
 {
 	const struct m5_cq_hot *cq = &rx->cq;
 	const struct prm_cqe *e = m5_cq_at(cq, cq->ci);
-	uint16_t last_bytes = ordinary(cq, layout);
 	struct row r = row_begin(rx, striding);
-	uint32_t header = rx->header, n;
+	uint32_t n;
 
 	max = min_u32(max, cq->mask + 1 - (cq->ci & cq->mask));
-	for (n = 0; n < max; n++, e++) {
-		if (!is_ordinary(e, last_bytes, layout))
+	n = take_alike(rx, &r, e, pkt, min_u32(max, r.left), striding, layout);
+	for (; n < max && r.left; n++) {
+		uint32_t last = last_word(&e[n]) & last_mask(layout);
+
+		if (last != ordinary(cq, r.index, layout))
 			break;
 		m5_rmb_completion();
-		if (unlikely(e->header.raw != header || e->tunnel & PRM_CQE_TUNNELED)) {
-			keep_title(rx, e);
-			header = rx->header;
-			r.rest = (uint64_t)rx->marks << 32 | (uint32_t)r.rest;
-		}
-		if (from_be16(e->wqe_counter) != (uint16_t)r.index ||
-		    !row_add(&r, &pkt[n], from_be32(e->byte_cnt), 0, striding))
+		look_at_header(rx, &r, &e[n]);
+		if (!row_add(&r, &pkt[n], from_be32(e[n].byte_cnt), 0, striding))
 			break;
 	}
 	row_end(rx, &r, n, striding);
@@ -279,11 +354,78 @@ ALWAYS_INLINE void next_array(struct m5_rx *rx)
 	stale_set(rx, rx->cq.ci, 1);
 }
 
+/* Of the enhanced layout: another slot of minis, of the same title. */
+ALWAYS_INLINE bool next_slot(struct m5_rx *rx, enum m5_cq_layout layout)
+{
+	const struct prm_cqe *e;
+
+	if (layout != M5_CQ_ENHANCED)
+		return false;
+	e = m5_cq_peek_as(&rx->cq, layout);
+	return e && is_compressed(e) && session_begin(rx, e, layout);
+}
+
 /* The burst is full, and the slot will be given back. */
 ALWAYS_INLINE void keep_minis(struct m5_rx *rx)
 {
 	memmove(rx->kept, rx->mini, rx->in_array * sizeof(rx->kept[0]));
 	rx->mini = rx->kept;
+}
+
+ALWAYS_INLINE uint64_t mini_at(const struct prm_mini *mini)
+{
+	uint64_t v;
+
+	memcpy(&v, mini, sizeof(v));
+	return be64toh(v); /* own << 48 | index << 32 | byte_cnt */
+}
+
+/* As take_alike(); what of a mini says where it is, and how long, is one word. */
+ALWAYS_INLINE uint32_t take_alike_minis(const struct m5_rx *rx, struct row *r,
+					const struct prm_mini *mini, struct m5_pkt pkt[],
+					uint32_t max, bool striding)
+{
+	uint32_t step = striding ? UINT32_C(1) << r->log_stride_bytes : r->pitch, n;
+	uint32_t place = r->index << 16 | 1; /* index, and one stride */
+	struct fetch fetch = fetch_begin(rx, r, step);
+	uint64_t rest = r->rest;
+	uint8_t *at = r->at;
+
+	for (n = 0; n < max; n++) {
+		uint64_t v = mini_at(&mini[n]), half = rest | (v & PRM_CQE_BC_BYTES);
+
+		if (striding && unlikely((uint32_t)(v >> 16) != place))
+			break;
+		pkt[n].data = at;
+		memcpy(&pkt[n].len, &half, sizeof(half));
+		__builtin_prefetch(fetch.at);
+		fetch.at += fetch.step;
+		at += step;
+		place += 1 << 16;
+		if (!striding)
+			rest += 1 << 16;
+	}
+	row_move(r, n, step, striding);
+	return n;
+}
+
+/* Minis of one array and one chunk, as long as they are packets and fit. */
+ALWAYS_INLINE uint32_t take_array(const struct m5_rx *rx, struct row *r,
+				  const struct prm_mini *mini, struct m5_pkt pkt[],
+				  uint32_t max, bool striding)
+{
+	uint32_t n = 0;
+
+	if (likely(!rx->own))
+		n = take_alike_minis(rx, r, mini, pkt, min_u32(max, r->left), striding);
+	for (; n < max && r->left; n++) {
+		uint64_t v = mini_at(&mini[n]);
+
+		if ((striding && (uint16_t)(v >> 32) != r->index) ||
+		    !row_add(r, &pkt[n], (uint32_t)v, v >> 6 & rx->own, striding))
+			break;
+	}
+	return n;
 }
 
 ALWAYS_INLINE void minis_done(struct m5_rx *rx, uint32_t n)
@@ -294,32 +436,22 @@ ALWAYS_INLINE void minis_done(struct m5_rx *rx, uint32_t n)
 	rx->cq.ci += n;
 }
 
-/* Minis of one chunk, as long as they are packets and fit. */
+/* Minis of one chunk. */
 ALWAYS_INLINE uint32_t take_minis(struct m5_rx *rx, struct m5_pkt pkt[], uint32_t max,
 				  bool striding, enum m5_cq_layout layout)
 {
 	struct row r = row_begin(rx, striding);
-	uint64_t own = rx->own;
-	uint32_t n = 0, i, k;
+	uint32_t n = 0, want, k;
 
-	r.rest &= ~own;
+	r.rest &= ~rx->own;
 	do {
 		if (layout == M5_CQ_BASIC && !rx->in_array)
 			next_array(rx);
-		k = min_u32(max - n, rx->in_array);
-		for (i = 0; i < k; i++) {
-			uint64_t v;
-
-			memcpy(&v, &rx->mini[i], sizeof(v));
-			v = be64toh(v);
-			if ((striding && (uint16_t)(v >> 32) != r.index) ||
-			    !row_add(&r, &pkt[n + i], (uint32_t)v, v >> 6 & own,
-				     striding))
-				break;
-		}
-		minis_done(rx, i);
-		n += i;
-	} while (i == k && n < max && rx->minis);
+		want = min_u32(max - n, rx->in_array);
+		k = take_array(rx, &r, rx->mini, pkt + n, want, striding);
+		minis_done(rx, k);
+		n += k;
+	} while (k == want && n < max && (rx->minis || next_slot(rx, layout)));
 	row_end(rx, &r, n, striding);
 	return n;
 }
@@ -354,20 +486,19 @@ COLD static bool odd_mini(struct m5_rx *rx)
 }
 
 /* The next entry is no packet. */
-COLD static bool odd_entry(struct m5_rx *rx, const struct prm_cqe *e)
+COLD static void odd_entry(struct m5_rx *rx, const struct prm_cqe *e)
 {
 	if (e->op_own >> 4 != PRM_CQE_RECEIVED) {
 		fail(rx, e);
 	} else if (e->op_own & PRM_CQE_FORMAT_MASK ||
 		   !skip(rx, from_be32(e->byte_cnt), from_be16(e->wqe_counter))) {
 		lose_step(rx);
-		return false; /* not read on: recovery starts from here */
+		return; /* not read on: recovery starts from here */
 	}
 	keep_title(rx, e);
 	if (rx->layout == M5_CQ_BASIC)
 		stale_set(rx, rx->cq.ci, 1);
 	rx->cq.ci++;
-	return !rx->failed;
 }
 
 /* ---- a burst ---- */
@@ -395,37 +526,20 @@ ALWAYS_INLINE void stamp(struct m5_rx_stamp *s, const struct prm_cqe *e, uint32_
 		*s = (struct m5_rx_stamp){ from_be64(e->timestamp), at };
 }
 
-/* Return: packets of ordinary completions. */
-ALWAYS_INLINE uint32_t take_rows(struct m5_rx *rx, struct m5_pkt pkt[], uint32_t max,
-				 struct m5_rx_stamp *s, uint32_t at, bool striding,
-				 enum m5_cq_layout layout)
-{
-	const struct prm_cqe *first = m5_cq_at(&rx->cq, rx->cq.ci);
-	uint32_t n = 0, k;
-
-	while (n < max && (k = take_row(rx, pkt + n, max - n, striding, layout)))
-		n += k;
-	if (n)
-		stamp(s, first, at);
-	return n;
-}
-
 /* Return: packets; fewer than @max when there are no more, or the queue failed. */
 ALWAYS_INLINE uint32_t take(struct m5_rx *rx, struct m5_pkt pkt[], uint32_t max,
 			    struct m5_rx_stamp *s, bool striding,
 			    enum m5_cq_layout layout)
 {
 	const bool compresses = layout != M5_CQ_PLAIN;
-	uint32_t n = 0, seen = rx->cq.ci - 1;
 	const struct prm_cqe *e;
+	uint32_t n = 0, k;
 
-	while (!rx->failed) {
-		if (compresses && rx->minis)
+	while (n < max && !rx->failed) {
+		if (compresses && rx->minis) {
 			n += take_session(rx, pkt + n, max - n, striding, layout);
-		else
-			n += take_rows(rx, pkt + n, max - n, s, n, striding, layout);
-		if (n == max || (compresses && rx->minis))
-			break;
+			continue;
+		}
 		e = m5_cq_peek_as(&rx->cq, layout);
 		if (!e)
 			break;
@@ -434,11 +548,15 @@ ALWAYS_INLINE uint32_t take(struct m5_rx *rx, struct m5_pkt pkt[], uint32_t max,
 				lose_step(rx);
 			else if (layout == M5_CQ_BASIC)
 				stamp(s, e, n);
-		} else if (rx->cq.ci != seen) {
-			seen = rx->cq.ci; /* an ordinary one that has just come? */
-		} else if (!odd_entry(rx, e)) {
-			break;
+			continue;
 		}
+		k = take_row(rx, pkt + n, max - n, striding, layout);
+		if (unlikely(!k)) {
+			odd_entry(rx, e);
+			continue;
+		}
+		stamp(s, e, n);
+		n += k;
 	}
 	return n;
 }

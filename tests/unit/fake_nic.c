@@ -63,6 +63,7 @@ void fake_rx_close(struct fake_rx *f)
 	free(f->rx.cq.entry);
 	free(f->rx.region);
 	free(f->rx.refs);
+	free(f->rx.stale);
 }
 
 static bool posted(const struct fake_rx *f)
@@ -70,22 +71,143 @@ static bool posted(const struct fake_rx *f)
 	return (uint16_t)f->chunk != (uint16_t)be32toh(f->dbrec[0]);
 }
 
+/* ---- how completions are written ---- */
+
+static void put32(uint8_t *p, uint32_t v)
+{
+	v = htobe32(v);
+	memcpy(p, &v, 4);
+}
+
+static void put16(uint8_t *p, uint16_t v)
+{
+	v = htobe16(v);
+	memcpy(p, &v, 2);
+}
+
+static uint8_t *slot(struct fake_rx *f, uint32_t i)
+{
+	return (uint8_t *)&f->rx.cq.entry[(f->pi + i) & f->rx.cq.mask];
+}
+
+/* The last bytes: with the enhanced layout the lap, and an owner bit that says nothing. */
+static void finish(struct fake_rx *f, uint8_t op_own, uint32_t n)
+{
+	uint32_t consumed = be32toh(f->rx.cq.dbrec[0].raw) & 0xffffff, lap;
+	uint8_t *e = slot(f, 0);
+
+	assert_true(((f->pi + n - 1 - consumed) & 0xffffff) <= f->rx.cq.mask);
+	lap = f->pi >> f->log_cq;
+	if (f->rx.layout == M5_CQ_ENHANCED) {
+		e[0x3e] = (uint8_t)lap;
+		lap = test_below(2);
+	}
+	__atomic_store_n(&e[0x3f], (uint8_t)(op_own | (lap & 1)), __ATOMIC_RELEASE);
+	f->pi += n;
+}
+
+static void write_entry(struct fake_rx *f, const struct fake_completion *c,
+			uint32_t byte_cnt, uint8_t format, uint32_t n)
+{
+	uint8_t *e = slot(f, 0);
+
+	memset(e, 0, 62);
+	put32(e + 0x2c, byte_cnt);
+	put32(e + 0x34, f->pi); /* stamp */
+	put16(e + 0x3c, c->index);
+	e[0x1c] = c->l3_ok ? 7 : 5;
+	finish(f, 2 << 4 | format, n);
+}
+
+static void write_minis(uint8_t *at, const struct fake_completion *c, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++, at += 8) {
+		put16(at, (uint16_t)test_below(65536)); /* checksum */
+		put16(at + 2, c[i].index);
+		put32(at + 4, c[i].byte_cnt);
+	}
+}
+
+static void write_single(struct fake_rx *f, const struct fake_completion *c)
+{
+	write_entry(f, c, c->byte_cnt, 0, 1);
+	f->title = *c;
+	f->has_title = true;
+}
+
+void fake_rx_flush(struct fake_rx *f)
+{
+	unsigned n = f->n_held;
+
+	f->n_held = 0;
+	if (n == 1) {
+		write_single(f, &f->held[0]);
+	} else if (n && f->rx.layout == M5_CQ_BASIC) {
+		for (unsigned i = 0; i < n; i += 8) {
+			memset(slot(f, i ? i : 1), 0xa5, 64); /* all of it is written */
+			write_minis(slot(f, i ? i : 1), f->held + i,
+				    n - i < 8 ? n - i : 8);
+		}
+		write_entry(f, &f->held[0], n, 3 << 2, n);
+	} else if (n) {
+		write_minis(slot(f, 0), f->held, n);
+		finish(f, (uint8_t)((n - 1) << 4 | 3 << 2), n);
+	}
+	if (n)
+		f->limit = 1 + test_below(f->session_max);
+}
+
+static bool joins(const struct fake_rx *f, const struct fake_completion *c)
+{
+	const struct fake_completion *title = &f->held[0];
+
+	if (f->rx.layout == M5_CQ_ENHANCED) {
+		title = &f->title;
+		if (!f->has_title)
+			return false;
+	} else if (!f->n_held) {
+		return true;
+	}
+	return f->n_held < f->limit && (c->byte_cnt >> 31 || title->l3_ok == c->l3_ok);
+}
+
+static void write_completion(struct fake_rx *f, const struct fake_completion *c)
+{
+	if (f->rx.layout == M5_CQ_PLAIN) {
+		write_single(f, c);
+		return;
+	}
+	if (!joins(f, c)) {
+		fake_rx_flush(f);
+		if (f->rx.layout == M5_CQ_ENHANCED) {
+			write_single(f, c);
+			return;
+		}
+	}
+	f->held[f->n_held++] = *c;
+}
+
+void fake_rx_compress(struct fake_rx *f, enum m5_cq_layout layout, unsigned session_max)
+{
+	f->rx.layout = (uint8_t)layout;
+	f->session_max = session_max;
+	f->limit = session_max;
+	f->rx.stale = calloc((1u << f->log_cq) / 64 + 1, sizeof(*f->rx.stale));
+	assert_non_null(f->rx.stale);
+}
+
+/* ---- frames ---- */
+
 static void completion(struct fake_rx *f, uint32_t len, uint32_t strides, bool filler,
 		       bool l3_ok)
 {
-	uint8_t e[63] = { 0 };
-	uint32_t count = len;
-	uint16_t index = htobe16((uint16_t)f->stride);
+	struct fake_completion c = { len, (uint16_t)f->chunk, l3_ok };
 
-	if (f->rx.striding)
-		count |= strides << 16 | (filler ? 0x80000000u : 0);
-	else
-		index = htobe16((uint16_t)f->chunk);
-	count = htobe32(count);
-	memcpy(e + 0x2c, &count, 4);
-	memcpy(e + 0x3c, &index, 2);
-	e[0x1c] = l3_ok ? 7 : 5;
-	write_cqe(&f->rx.cq, &f->pi, f->log_cq, e, 2);
+	if (f->rx.striding) {
+		c.byte_cnt |= strides << 16 | (filler ? 0x80000000u : 0);
+		c.index = (uint16_t)f->stride;
+	}
+	write_completion(f, &c);
 	f->stride += strides;
 	if (f->stride >> f->rx.log_strides) {
 		f->stride = 0;

@@ -12,12 +12,22 @@
 #include "../../lib/m5/rx_hot.h"
 #include "../../lib/m5/tx_hot.h"
 
+struct fake_completion {
+	uint32_t byte_cnt;
+	uint16_t index;
+	bool l3_ok;
+};
+
 struct fake_rx {
 	struct m5_rx rx;
 	uint32_t pi;		/* completions written */
 	uint32_t chunk, stride; /* where the card is */
 	unsigned log_cq;
 	uint32_t dbrec[2], cq_dbrec[2];
+	/* compression: what waits to be written */
+	unsigned session_max, n_held, limit;
+	struct fake_completion held[64], title;
+	bool has_title;
 };
 
 struct fake_tx_ring {
@@ -44,6 +54,11 @@ void fake_rx_open(struct fake_rx *f, unsigned log_chunks, unsigned log_strides,
 void fake_rx_close(struct fake_rx *f);
 /* false: no buffer is posted. */
 bool fake_rx_frame(struct fake_rx *f, const void *frame, uint32_t len, bool l3_ok);
+/* From here on completions are compressed, up to @session_max at once, and written when the session
+ * is full, or by fake_rx_flush(). More general than any card: sessions go over the end of the
+ * ring, and have fillers in them. */
+void fake_rx_compress(struct fake_rx *f, enum m5_cq_layout layout, unsigned session_max);
+void fake_rx_flush(struct fake_rx *f);
 /* References that packets hold, over all chunks. */
 uint32_t fake_rx_out(const struct fake_rx *f);
 

@@ -27,6 +27,12 @@ static uint32_t length_of(uint32_t number, uint32_t max)
 	return 60 + (number * UINT32_C(2654435761) >> 8) % (max - 60 + 1);
 }
 
+/* Rows of a few dozen, so that sessions have a title of either kind. */
+static bool l3_ok(uint32_t number)
+{
+	return (number / 37 * UINT32_C(2654435761) >> 16) % 4;
+}
+
 static void check(const struct m5_pkt *pkt, uint32_t number, uint32_t max)
 {
 	uint32_t first, last, len = length_of(number, max);
@@ -37,6 +43,8 @@ static void check(const struct m5_pkt *pkt, uint32_t number, uint32_t max)
 	assert_int_equal(first, number);
 	assert_int_equal(last, number);
 	assert_int_equal(pkt->data[len / 2], number * 7 & 0xff);
+	assert_int_equal(pkt->flags & M5_PKT_L3_OK, l3_ok(number) ? M5_PKT_L3_OK : 0);
+	assert_true(pkt->flags & M5_PKT_L4_OK);
 }
 
 /* As many frames as fit, then some are received, then some given back, in any order. */
@@ -51,10 +59,11 @@ static void long_run(struct fake_rx *f, uint32_t frames, uint32_t max, uint32_t 
 	while (received < frames) {
 		for (uint32_t i = test_below(64); i && sent < frames; i--) {
 			make(frame, length_of(sent, max), sent);
-			if (!fake_rx_frame(f, frame, length_of(sent, max), true))
+			if (!fake_rx_frame(f, frame, length_of(sent, max), l3_ok(sent)))
 				break;
 			sent++;
 		}
+		fake_rx_flush(f);
 		n = held_max - n_out < 32 ? held_max - n_out : 1 + test_below(32);
 		n = m5_rx_burst(&f->rx, pkt, n);
 		for (uint32_t i = 0; i < n; i++)
@@ -94,6 +103,75 @@ static void cyclic_past_64k_chunks(void **state)
 	long_run(&f, 150000, 500, 40);
 	assert_int_equal(f.rx.fillers, 0);
 	fake_rx_close(&f);
+}
+
+/* The same in each layout. One packet a stride, several, and fillers; sessions longer than a
+ * burst, over the end of the ring and of chunks; slots that look valid from another lap. */
+static void compressed(struct fake_rx *f, enum m5_cq_layout layout, unsigned session,
+		       uint32_t frames, uint32_t max, uint32_t held)
+{
+	fake_rx_compress(f, layout, session);
+	long_run(f, frames, max, held);
+	assert_true(f->rx.compressed > frames / 4);
+	fake_rx_close(f);
+}
+
+static void sessions_past_64k_chunks(void **state)
+{
+	static const struct {
+		enum m5_cq_layout layout;
+		unsigned session;
+	} rows[] = { { M5_CQ_BASIC, 32 }, { M5_CQ_BASIC, 9 }, { M5_CQ_ENHANCED, 7 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct fake_rx f;
+
+		fake_rx_open(&f, 3, 3, 6);
+		compressed(&f, rows[i].layout, rows[i].session, 400000, 200, 20);
+		assert_true(f.chunk > 2 * 65536);
+		assert_true(f.rx.fillers > 1000);
+		fake_rx_open(&f, 6, 0, 9);
+		compressed(&f, rows[i].layout, rows[i].session, 150000, 500, 40);
+		fake_rx_open(&f, 5, 4,
+			     7); /* more slots than a word of rx->stale has bits */
+		compressed(&f, rows[i].layout, rows[i].session * (i ? 1 : 2), 200000, 128,
+			   200);
+	}
+}
+
+/* The same packets, whatever the layout, the session and the bursts they are read in. */
+static void layouts_agree(void **state)
+{
+	enum { N = 3000 };
+	static struct m5_pkt all[M5_CQ_LAYOUT_COUNT][N];
+
+	(void)state;
+	for (unsigned layout = 0; layout < M5_CQ_LAYOUT_COUNT; layout++) {
+		uint8_t frame[200] = { 0 };
+		uint32_t n = 0, sent = 0, got;
+		struct fake_rx f;
+
+		fake_rx_open(&f, 4, 4, 6);
+		if (layout)
+			fake_rx_compress(&f, (enum m5_cq_layout)layout,
+					 layout == 1 ? 60 : 7);
+		while (n < N) {
+			for (uint32_t i = test_below(40); i && sent < N; i--, sent++)
+				if (!fake_rx_frame(&f, frame, length_of(sent, 200),
+						   l3_ok(sent)))
+					break;
+			fake_rx_flush(&f);
+			got = m5_rx_burst(&f.rx, all[layout] + n,
+					  1 + test_below(N - n < 33 ? N - n : 33));
+			for (; got; got--, n++)
+				m5_rx_put(&f.rx, all[layout][n].wqe, 1);
+		}
+		for (uint32_t i = 0; i < N; i++)
+			all[layout][i].data -= (uintptr_t)f.rx.region;
+		assert_memory_equal(all[layout], all[0], sizeof(all[0]));
+		fake_rx_close(&f);
+	}
 }
 
 /* A frame may be as long as a chunk. */
@@ -206,6 +284,7 @@ static void write_error(struct fake_rx *f, uint8_t syndrome, uint8_t vendor)
 	memset(e, 0, sizeof(*e));
 	e->syndrome = syndrome;
 	e->vendor_syndrome = vendor;
+	e->signature = (uint8_t)(f->pi >> f->log_cq); /* enhanced: of this lap */
 	e->op_own = (uint8_t)(PRM_CQE_RECEIVE_ERROR << 4 | (f->pi >> f->log_cq & 1));
 	f->pi++;
 }
@@ -302,11 +381,171 @@ static void fillers_are_counted(void **state)
 	fake_rx_close(&f);
 }
 
+/* ---- what stands in a completion ---- */
+
+static struct prm_cqe *entry_before(struct fake_rx *f)
+{
+	return &f->rx.cq.entry[(f->pi - 1) & f->rx.cq.mask];
+}
+
+/* An error wherever it may stand, also behind a session: what came before is received. */
+static void error_in_each_position(void **state)
+{
+	enum { FRAMES = 24 };
+	uint8_t frame[60] = { 0 };
+
+	(void)state;
+	for (unsigned layout = 0; layout < M5_CQ_LAYOUT_COUNT; layout++)
+		for (uint32_t at = 0; at <= FRAMES; at++) {
+			struct m5_pkt pkt[64];
+			struct fake_rx f;
+
+			fake_rx_open(&f, 2, 3, 6);
+			if (layout)
+				fake_rx_compress(&f, (enum m5_cq_layout)layout, 7);
+			for (uint32_t i = 0; i < at; i++)
+				assert_true(fake_rx_frame(&f, frame, 60, i & 8));
+			fake_rx_flush(&f);
+			write_error(&f, 0x04, 0x51);
+			assert_int_equal(m5_rx_burst(&f.rx, pkt, 64), at);
+			assert_true(m5_rx_failed(&f.rx));
+			assert_int_equal(f.rx.syndrome, 0x04);
+			assert_int_equal(f.rx.errors, 1);
+			assert_int_equal(f.rx.out_of_step, 0);
+			assert_int_equal(fake_rx_out(&f), at);
+			fake_rx_close(&f);
+		}
+}
+
+/* Sessions that cannot be: none of their packets is believed, those before are. */
+static void sessions_out_of_step(void **state)
+{
+	static const struct {
+		enum m5_cq_layout layout;
+		uint32_t count;
+		uint8_t op_format;
+	} rows[] = {
+		{ M5_CQ_BASIC, 0, PRM_CQE_RECEIVED << 4 | PRM_CQE_COMPRESSED },
+		{ M5_CQ_BASIC, 33, PRM_CQE_RECEIVED << 4 | PRM_CQE_COMPRESSED },
+		{ M5_CQ_BASIC, UINT32_MAX, PRM_CQE_RECEIVED << 4 | PRM_CQE_COMPRESSED },
+		{ M5_CQ_ENHANCED, 0, 7 << 4 | PRM_CQE_COMPRESSED },
+		{ M5_CQ_ENHANCED, 0, 14 << 4 | PRM_CQE_COMPRESSED },
+		{ M5_CQ_BASIC, 2,
+		  PRM_CQE_RECEIVED << 4 | PRM_CQE_COMPRESSED }, /* no strides */
+		{ M5_CQ_ENHANCED, 0, 1 << 4 | PRM_CQE_COMPRESSED },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint8_t frame[60] = { 0 };
+		struct m5_pkt pkt[8];
+		struct fake_rx f;
+
+		fake_rx_open(&f, 2, 3, 6);
+		fake_rx_compress(&f, rows[i].layout, 7);
+		assert_true(fake_rx_frame(&f, frame, sizeof(frame), true));
+		fake_rx_flush(&f);
+		memset(&f.rx.cq.entry[2], 0, sizeof(f.rx.cq.entry[2]));
+		write_entry(&f, rows[i].count, 1, rows[i].op_format);
+		assert_int_equal(m5_rx_burst(&f.rx, pkt, 8), 1);
+		assert_true(m5_rx_failed(&f.rx));
+		assert_int_equal(f.rx.out_of_step, 1);
+		assert_int_equal(f.rx.stride, 1);
+		fake_rx_close(&f);
+	}
+}
+
+/* Which packet a stamp belongs to. The card of this test stamps with the number of the entry. */
+static void stamps(void **state)
+{
+	uint8_t frame[60] = { 0 };
+	struct m5_rx_stamp s;
+	struct m5_pkt pkt[8];
+
+	(void)state;
+	for (unsigned layout = 0; layout < M5_CQ_LAYOUT_COUNT; layout++) {
+		struct fake_rx f;
+
+		fake_rx_open(&f, 2, 4, 6);
+		if (layout)
+			fake_rx_compress(&f, (enum m5_cq_layout)layout, 1);
+		f.session_max = 7;
+		f.limit = 7;
+		for (uint32_t i = 0; i < 6; i++)
+			assert_true(fake_rx_frame(&f, frame, sizeof(frame), true));
+		fake_rx_flush(&f);
+		assert_int_equal(m5_rx_burst_stamped(&f.rx, pkt, 2, &s), 2);
+		assert_int_equal(s.at, 0);
+		assert_int_equal(s.raw, 0);
+		/* The rest: ordinary entries, or of the session whose title we had. */
+		assert_int_equal(m5_rx_burst_stamped(&f.rx, pkt, 8, &s), 4);
+		assert_int_equal(s.at, layout ? 4 : 0);
+		if (!layout)
+			assert_int_equal(s.raw, 2);
+		assert_int_equal(m5_rx_burst_stamped(&f.rx, pkt, 8, &s), 0);
+		assert_int_equal(s.at, 0);
+		fake_rx_close(&f);
+	}
+}
+
+/* Tags that the card took out, and checksums that it may not have looked at. */
+static void header_words(void **state)
+{
+	static const struct {
+		uint32_t header;
+		uint8_t tunnel;
+		uint16_t flags, vlan;
+	} rows[] = {
+		{ 0x07280000, 0, M5_PKT_L3_OK | M5_PKT_L4_OK, 0 },
+		{ 0x07290123, 0, M5_PKT_L3_OK | M5_PKT_L4_OK | M5_PKT_VLAN, 0x0123 },
+		{ 0x0329efff, 0, M5_PKT_L3_OK | M5_PKT_VLAN, 0xefff },
+		{ 0x05280000, 0, M5_PKT_L4_OK, 0 },
+		{ 0x01080000, 0, 0, 0 },
+		{ 0x07280000, 1, 0, 0 }, /* the inner ones may be meant */
+		{ 0x07280000, 0, M5_PKT_L3_OK | M5_PKT_L4_OK, 0 },
+		{ 0x07290fff, 1, M5_PKT_VLAN, 0x0fff },
+	};
+	enum { N = sizeof(rows) / sizeof(rows[0]) };
+	struct m5_pkt pkt[N];
+	struct fake_rx f;
+
+	(void)state;
+	fake_rx_open(&f, 2, 3, 6);
+	for (uint16_t i = 0; i < N; i++) {
+		write_entry(&f, 1 << 16 | 60, i, PRM_CQE_RECEIVED << 4);
+		entry_before(&f)->header = to_be32(rows[i].header);
+		entry_before(&f)->tunnel = rows[i].tunnel;
+	}
+	assert_int_equal(m5_rx_burst(&f.rx, pkt, N), N);
+	for (unsigned i = 0; i < N; i++) {
+		assert_int_equal(pkt[i].flags, rows[i].flags);
+		assert_int_equal(pkt[i].vlan, rows[i].vlan);
+		assert_int_equal(pkt[i].len, 60);
+	}
+	fake_rx_close(&f);
+}
+
+/* The solicited bit says nothing to us. */
+static void solicited(void **state)
+{
+	struct m5_pkt pkt[2];
+	struct fake_rx f;
+
+	(void)state;
+	fake_rx_open(&f, 2, 3, 6);
+	write_entry(&f, 1 << 16 | 60, 0, PRM_CQE_RECEIVED << 4 | PRM_CQE_SOLICITED);
+	assert_int_equal(m5_rx_burst(&f.rx, pkt, 2), 1);
+	assert_false(m5_rx_failed(&f.rx));
+	fake_rx_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(striding_past_64k_chunks),
 		cmocka_unit_test(cyclic_past_64k_chunks),
+		cmocka_unit_test(sessions_past_64k_chunks),
+		cmocka_unit_test(layouts_agree),
 		cmocka_unit_test(whole_chunks),
 		cmocka_unit_test(consumer_index_wraps),
 		cmocka_unit_test(oldest_chunk_first),
@@ -315,6 +554,11 @@ int main(void)
 		cmocka_unit_test(first_error_counts),
 		cmocka_unit_test(entries_out_of_step),
 		cmocka_unit_test(fillers_are_counted),
+		cmocka_unit_test(error_in_each_position),
+		cmocka_unit_test(sessions_out_of_step),
+		cmocka_unit_test(stamps),
+		cmocka_unit_test(header_words),
+		cmocka_unit_test(solicited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
