@@ -85,8 +85,9 @@ reflected() # WHAT COUNT GEN-OPTIONS ARGS...
 			"$(for n in bad duplicate rx_no_buffer; do wire_stat "$port" $n; done |
 				xargs)" '0 0 0'
 		equal "$what, $port: received, sent, found a full ring, no buffer" \
-			"$(for n in received sent ring_full out_of_buffer; do told $n "$port"; done |
-				xargs)" "$count $count 0 0"
+			"$(for n in received sent ring_full out_of_buffer; do
+				told $n "$port"
+			done | xargs)" "$count $count 0 0"
 	done
 	gen_end "$what"
 }

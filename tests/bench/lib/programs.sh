@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # bench/lib/programs.sh - what the burst drain measures, at its best settings; after drain.sh
 #
-#   testpmd MODE DEVARGS                 dpdk-testpmd on eth0
+#   testpmd MODE DEVARGS                 dpdk-testpmd
 #   l3fwd lpm|fib RULES4 RULES6 DEVARGS  l3fwd; RULES: names of tables
 #   mlx5fwd TABLE...                     the daemon with these routes, once they are in
 #   mlx5pkt ARGS...                      our tool
@@ -18,17 +18,47 @@ under=()
 # What drain.md found best: the frame inside the send entry, so that its buffer is free at once.
 inline=,txqs_min_inline=1,txq_inline_mpw=128
 
+# How, unless a figure says otherwise: depth of rings, ports and queues, huge pages.
+ring=1024
+ports=1
+queues=1
+huge=1
+
+each_port() # PRINTF-FORMAT of the port's number, as often as it stands there
+{
+	local i
+
+	# shellcheck disable=SC2059 # the format is the argument
+	for ((i = 0; i < ports; i++)); do printf "${1//%d/$i}\n"; done
+}
+
+dpdk_eal() # DEVARGS: into $args
+{
+	local port
+
+	args=("${eal[@]}")
+	[ $huge = 1 ] || args=(--no-huge -m 1024 --no-telemetry --force-max-simd-bitwidth=512)
+	for port in $(each_port eth%d); do args+=(-a "$(pci "$port")$1"); done
+}
+
 testpmd()
 {
-	on dpdk-testpmd -l 0,1 "${eal[@]}" -a "$(pci eth0)$2" -- \
-		--forward-mode="$1" --nb-cores=1 --rxq=1 --txq=1 --rxd=1024 --txd=1024 --burst=64 \
-		--mbcache=512 --total-num-mbufs=3072 --no-mlockall
+	local args
+
+	dpdk_eal "${2:-}"
+	on dpdk-testpmd -l 0,1 "${args[@]}" -- --forward-mode="$1" --nb-cores=1 \
+		--rxq=$queues --txq=$queues --rxd=$ring --txd=$ring --burst=64 --mbcache=512 \
+		--total-num-mbufs=$((ports * queues * 2 * ring + 1024)) --no-mlockall
 }
 
 l3fwd()
 {
-	on "$l3fwd_big" -l 1 "${eal[@]}" -a "$(pci eth0)$4" -- \
-		-p 1 -P --lookup="$1" --config='(0,0,1)' --rx-queue-size=1024 --tx-queue-size=1024 \
+	local args config
+
+	dpdk_eal "${4:-}"
+	config=$(each_port '(%d,0,1)' | paste -sd ,)
+	on "$l3fwd_big" -l 1 "${args[@]}" -- -p $(((1 << ports) - 1)) -P --lookup="$1" \
+		--config="$config" --rx-queue-size=$ring --tx-queue-size=$ring \
 		--rule_ipv4="$tables/$2.l3fwd" --rule_ipv6="$tables/$3.l3fwd"
 }
 
@@ -39,19 +69,22 @@ mlx5fwd_conf()
 	printf '[daemon]\ncontrol_socket = %s\ncontrol_group =\n' "$TMPDIR/control.sock"
 	printf 'workers = 1\ncpus = %s\nidle = %s\n%s' \
 		"$program_core" "${idle:-spin}" "${fwd_daemon:-}"
-	printf '[port eth0]\n%s' "${fwd_port:-}"
+	each_port "[port eth%d]\nrx_packets = $ring\ntx_packets = $ring\n${fwd_port:-}"
 }
 
 mlx5fwd()
 {
-	local table
+	local table port
 
 	rm -f "$TMPDIR/routed"
 	mlx5fwd_conf >"$TMPDIR/mlx5fwd.conf"
-	ip link set eth0 up
+	for port in $(each_port eth%d); do ip link set "$port" up; done
 	on "${under[@]}" "$FWD_BIN/daemon/mlx5fwd" -c "$TMPDIR/mlx5fwd.conf" &
 	wait_for 30 'mlx5fwd forwards' fwd_forwards $!
-	for table in "$@"; do fwdctl -b "$tables/$table.batch" || kill $!; done
+	for table in "$@"; do
+		fwdctl -b "$tables/$table.batch" || { kill $!; return 1; }
+	done
+	{ fwdctl -d port show; fwdctl -d worker show; } >"$TMPDIR/mlx5fwd.chose"
 	touch "$TMPDIR/routed"
 	wait $!
 }

@@ -183,6 +183,7 @@ static void judge(struct drain *d, const uint8_t *data, uint32_t len)
 		d->foreign++;
 		return;
 	case FRAMES_BAD:
+		d->probe_back |= n < d->probes; /* wrong, but not lost */
 		if (!d->bad++)
 			model_log(d->wire.port->model,
 				  "drain %s: frame %" PRIu32

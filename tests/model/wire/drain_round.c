@@ -400,7 +400,8 @@ static void account(struct drain *lead, struct round *r, uint64_t look)
 
 	all = (double)(s[r->n_samples - 1].tsc - r->t0) / per_ns / (done ? done : 1);
 	for (unsigned i = 0; i < r->n_samples && !polled; i++)
-		if (done_at(lead, r, &s[i]) + lead->conf.slack >= r->placed)
+		if (done_at(lead, r, &s[i]) &&
+		    done_at(lead, r, &s[i]) + lead->conf.slack >= r->placed)
 			polled = (double)(s[i].tsc - r->t0) / per_ns /
 				 done_at(lead, r, &s[i]);
 	if (at_look + lead->conf.slack >= r->placed)

@@ -230,6 +230,9 @@ enum frames_verdict frames_verify(const struct frames *f, const uint8_t *data,
 		return FRAMES_GOOD;
 	want_len = frames_build(f, *n, want);
 	expect(f, *n, want);
+	if (f->conf.check == FRAMES_ROUTED && len > ETH &&
+	    (uint8_t)(data[5] - want[5]) < f->conf.legs)
+		want[5] = data[5];
 	if (f->conf.either_zero && len > ETH + IP4 && !cx_be16(want + ETH + 10) &&
 	    cx_be16(data + ETH + 10) == 0xffff && cx_be16(want + 12) == 0x0800)
 		cx_put_be16(want + ETH + 10, 0xffff);
@@ -423,6 +426,7 @@ int frames_option(struct frames_conf *c, const char *key, const char *value, cha
 		{ "flows", &c->flows, NULL },
 		{ "hop", &c->hop, NULL },
 		{ "either_zero", &c->either_zero, NULL },
+		{ "legs", &c->legs, NULL },
 		{ "dmac", NULL, c->dmac },
 		{ "smac", NULL, c->smac },
 		{ "routed_dmac", NULL, c->routed_dmac },

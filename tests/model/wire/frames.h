@@ -41,6 +41,7 @@ struct frames_conf {
 	/* FRAMES_ROUTED: 0xffff passes where the IPv4 checksum is 0. Both sum to the same, and an
 	 * update by RFC 1141, as DPDK l3fwd does it, gives the former (RFC 1624, 3). */
 	unsigned either_zero;
+	unsigned legs; /* FRAMES_ROUTED: so many next hops will do, routed_dmac the first */
 };
 
 struct frames;
@@ -67,7 +68,7 @@ int frames_set(const uint8_t *data, uint32_t len);
 const struct frames_conf *frames_conf(const struct frames *f);
 
 /* "key=value" of frames_conf: family len len_max flows dmac smac dst check routed_dmac
- * routed_smac hop either_zero. Return 0, -ENOENT (not one of these keys), or -EINVAL with
+ * routed_smac hop either_zero legs. Return 0, -ENOENT (not one of these keys), or -EINVAL with
  * the reason in @why. */
 int frames_option(struct frames_conf *conf, const char *key, const char *value, char *why,
 		  size_t why_size);
