@@ -9,12 +9,14 @@
 
 #include <poll.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../../lib/base/rcu.h"
 #include "../../lib/base/time.h"
-#include "../../lib/fwd/worker.h"
+#include "../../lib/fwd/worker_inside.h"
 #include "../test.h"
 #include "rig.h"
 
@@ -299,6 +301,77 @@ static void a_stop_takes_what_was_received(void **state)
 	close_crew(&c);
 }
 
+/* ---- what each strategy costs ---- */
+
+enum {
+	REST_MS = 300,
+	PACKETS = 100,
+	GAP_US = 2500 /* longer than adaptive stays awake */
+};
+
+static uint64_t own_ns(const struct fwd_worker *w)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	assert_int_equal(pthread_getcpuclockid(w->thread, &clock), 0);
+	assert_int_equal(clock_gettime(clock, &t), 0);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/* Of a core, in hundredths of a percent. */
+static unsigned share_at_rest(const struct crew *c)
+{
+	const struct timespec rest = { 0, REST_MS * (long)NS_PER_MS };
+	uint64_t own = own_ns(c->w[0]), start = time_ns();
+
+	nanosleep(&rest, NULL);
+	return (unsigned)((own_ns(c->w[0]) - own) * 10000 / (time_ns() - start));
+}
+
+static int compare(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* From the wire to the counter: the model's share is the same in each. */
+static unsigned median_us(struct crew *c)
+{
+	static uint64_t ns[PACKETS];
+
+	for (unsigned i = 0; i < PACKETS; i++) {
+		wait_us(GAP_US);
+		ns[i] = time_ns();
+		send_some(c, 4, 1);
+		all_received(c);
+		ns[i] = time_ns() - ns[i];
+	}
+	qsort(ns, PACKETS, sizeof(ns[0]), compare);
+	return (unsigned)(ns[PACKETS / 2] / NS_PER_US);
+}
+
+static void rest_costs_what_it_says(void **state)
+{
+	const struct kind *k = *state;
+	bool sleeps = k->idle == FWD_IDLE_SLEEP || k->idle == FWD_IDLE_ADAPTIVE;
+	unsigned share, us;
+	struct crew c;
+
+	open_crew(&c, k);
+	if (sleeps)
+		wait_asleep(&c, 0);
+	share = share_at_rest(&c);
+	us = median_us(&c);
+	print_message(
+		"%u.%02u %% of a core at rest, %u us from the wire to the counter\n",
+		share / 100, share % 100, us);
+	if (sleeps)
+		assert_in_range(share, 0, 100);
+	close_crew(&c);
+}
+
 static int set_up(void **state)
 {
 	(void)state;
@@ -311,6 +384,11 @@ static struct kind cyclic = { .idle = FWD_IDLE_SLEEP, .cyclic = true, .workers =
 static struct kind adaptive = {
 	.idle = FWD_IDLE_ADAPTIVE, .spin_us = 20, .pause_us = 60, .workers = 1
 };
+static struct kind adaptive_default = {
+	.idle = FWD_IDLE_ADAPTIVE, .spin_us = 50, .pause_us = 1000, .workers = 1
+};
+static struct kind spinning = { .idle = FWD_IDLE_SPIN, .workers = 1 };
+static struct kind pausing = { .idle = FWD_IDLE_PAUSE, .workers = 1 };
 static struct kind several = { .idle = FWD_IDLE_SLEEP, .workers = RIG_QUEUES };
 
 #define WITH(kind, test) \
@@ -329,6 +407,10 @@ int main(void)
 		WITH(sleeping, a_reset_does_not_deafen),
 		WITH(sleeping, sleepers_hear_the_control_thread),
 		WITH(sleeping, a_stop_takes_what_was_received),
+		WITH(spinning, rest_costs_what_it_says),
+		WITH(pausing, rest_costs_what_it_says),
+		WITH(sleeping, rest_costs_what_it_says),
+		WITH(adaptive_default, rest_costs_what_it_says),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, NULL);
