@@ -23,7 +23,10 @@ for kind in gcc clang gcc-asan; do
 			"$BUILD_DIR/$kind/tests/datapath/$program"
 	done
 	export FWD_BIN=$BUILD_DIR/$kind
-	for script in wires.sh pkt.sh refused.sh; do
+	scripts='wires.sh pkt.sh refused.sh'
+	# Many routers: once, where errors of memory are seen too.
+	[ $kind != gcc-asan ] || scripts+=' modes.sh modes_all.sh'
+	for script in $scripts; do
 		run_script "datapath/$kind/${script%.sh}" "$top/tests/datapath/$script"
 	done
 done

@@ -10,8 +10,9 @@
 # once, each byte, those of a flow in their order (but not where a worker sends by several rings of
 # the hardware: then they may overtake each other). And each port's counters have known values.
 #
-#   modes.sh          every two settings meet in a mode
-#   modes.sh --all    every combination of those that queues have (modes_all.sh)
+#   modes.sh                  every two settings meet in a mode
+#   modes.sh --all            every combination of those that queues have (modes_all.sh)
+#   modes.sh NAME=VALUE...    this mode: all names of a line that failed
 . "$top/tests/netns/lib.sh"
 
 ports='eth0 eth1 eth2 eth3'
@@ -151,6 +152,19 @@ judge_is_judged()
 
 # ---- one mode ----
 
+# Where frames got stuck.
+ports_said()
+{
+	local port
+
+	kill -0 "$cx_pid" 2>/dev/null && for port in $ports; do
+		printf '%s\n%s\n' "$port" "$(ctl wire "$port" stat; ctl stats "$port")" |
+			grep -v ' 0$' | xargs
+	done
+	[ -z "$fwd_pid" ] || timeout 10 "$FWD_BIN/control/mlx5fwdctl" -S "$socket" -s -s port show
+}
+trap 'ports_said; router_said' EXIT
+
 run_mode() # NAME=VALUE...
 {
 	local name=$* word port line order=
@@ -187,8 +201,12 @@ ip -n r link set lo up
 in_r sysctl -qw net.ipv4.ip_forward=0 net.ipv6.conf.default.disable_ipv6=1
 routes >"$TMPDIR/routes"
 python3 "$lib/routed.py" make "$TMPDIR" "$seed" || die 'no frames'
-# shellcheck disable=SC2086 # words
-mapfile -t lines < <(python3 "$lib/cover.py" ${1:-} $settings $conditions)
+if [[ ${1:-} == *=* ]]; then
+	lines=("$*")
+else
+	# shellcheck disable=SC2086 # words
+	mapfile -t lines < <(python3 "$lib/cover.py" ${1:-} $settings $conditions)
+fi
 for line in "${lines[@]}"; do
 	# shellcheck disable=SC2086 # words
 	run_mode $line
