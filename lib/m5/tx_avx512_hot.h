@@ -14,7 +14,8 @@
 #include "pkt.h"
 
 #define M5_AVX512 \
-	__attribute__((noinline, target("bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl")))
+	__attribute__((noinline, unused, \
+		       target("bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl")))
 
 static inline bool m5_tx_has_avx512(void)
 {

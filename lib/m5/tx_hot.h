@@ -313,8 +313,7 @@ ALWAYS_INLINE void m5_tx_let_go(struct m5_tx_ring *r, uint32_t end)
 
 /* ---- rows: packets in one WQE of the receive queue that go the same way into one of ours ---- */
 
-/* What decides of packets in a burst; two of the three are the same for all queues of a kind, so
- * constants where it pays. */
+/* What decides how a packet goes. `asks` is a constant everywhere, and so is a limit of 0. */
 struct m5_tx_how {
 	uint32_t lkey, limit; /* bytes copied; 0 = none */
 	bool asks, wide;
@@ -402,8 +401,7 @@ ALWAYS_INLINE uint32_t m5_tx_write_row(struct m5_tx_pen *pen, const struct m5_pk
 	return k;
 }
 
-/* @how.asks, and that @how.limit is 0 if it is, are constants. Return: packets taken, less than @n
- * when the ring is full. */
+/* Return: packets taken, less than @n when the ring is full. */
 ALWAYS_INLINE uint32_t m5_tx_fill(struct m5_tx *tx, struct m5_rx *rx,
 				  const struct m5_pkt pkt[], uint32_t n,
 				  struct m5_tx_how how)
