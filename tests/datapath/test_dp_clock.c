@@ -1,7 +1,7 @@
 /* datapath/test_dp_clock.c - when packets came and left, over wraps of the card's clock
  *
- * The card's clock has 41 bits of nanoseconds. The model sets it ahead, by minutes or hours that are
- * said to have passed on the host too; so wraps come at once.
+ * The card's clock has 41 bits of nanoseconds. The model sets it ahead, by minutes or hours that
+ * are said to have passed on the host too; so wraps come at once.
  */
 
 #include <stdlib.h>
@@ -61,8 +61,8 @@ static void pass_time(struct ends *e, uint64_t ns)
 	e->ahead += ns;
 }
 
-/* Sends @n, receives them, and tells when the first came: of another family than those before, it is
- * in no session of theirs, and has a time of its own. */
+/* Sends @n, receives them, and tells when the first came: of another family than those before, it
+ * is in no session of theirs, and has a time of its own. */
 static struct m5_rx_stamp receive(struct ends *e, uint32_t n)
 {
 	uint64_t end = time_ns() + 3 * NS_PER_S;
