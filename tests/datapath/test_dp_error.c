@@ -209,11 +209,19 @@ struct sender {
 	uint8_t dmac[6];
 };
 
-static void sender_open(struct sender *s)
+static void sender_open_as(struct sender *s, const struct m5_txq_conf *tx)
 {
-	rig_open(&s->r, &striding);
+	struct rig_conf conf = striding;
+
+	conf.tx = *tx;
+	rig_open(&s->r, &conf);
 	source_open(&s->s, 256 * 2048, &s->r.dev, 1);
 	netdev_mac("eth1", s->dmac);
+}
+
+static void sender_open(struct sender *s)
+{
+	sender_open_as(s, &(struct m5_txq_conf){ .send = M5_SEND_POINTER });
 }
 
 static void sender_close(struct sender *s)
@@ -305,6 +313,38 @@ static void send_error_with_packets_held(void **state)
 	while (wire_receive(wire, &(struct frame){ 0 }, 100))
 		;
 	sends(&s);
+	sender_close(&s);
+}
+
+/* One of several rings: all of the queue stop, are reset and go on. */
+static void error_of_a_ring(void **state)
+{
+	struct m5_txq_conf conf = { .send = M5_SEND_COPIED, .rings = 4 };
+	struct frame got;
+	struct sender s;
+
+	(void)state;
+	sender_open_as(&s, &conf);
+	for (unsigned ring = 0; ring < 4; ring++) {
+		for (unsigned lap = 0; lap < 8; lap++) {
+			for (uint32_t i = 0; i < 5; i++) {
+				frame_make(&sent[i], 4, 60 + test_below(1400), i, s.dmac);
+				assert_true(source_queue(&s.s, s.r.tx, (size_t)i * 2048,
+							 &sent[i]));
+			}
+			m5_tx_ring(s.r.tx);
+			for (uint32_t i = 0; i < 5; i++) {
+				assert_true(wire_receive(wire, &got, 2000));
+				frame_equal(&sent[i], got.bytes, got.len);
+			}
+			rig_sent(s.r.tx);
+		}
+		ctl("fault eth0 cqe type=sq num=%u syndrome=0x04",
+		    m5_txq_num(s.r.txq, ring));
+		wait_tx_failed(s.r.tx);
+		assert_int_equal(s.r.tx->syndrome, 0x04);
+		reset_tx(&s);
+	}
 	sender_close(&s);
 }
 
@@ -467,6 +507,7 @@ int main(void)
 		BOTH(others_go_on),
 		cmocka_unit_test(send_error),
 		cmocka_unit_test(send_error_with_packets_held),
+		cmocka_unit_test(error_of_a_ring),
 		cmocka_unit_test(send_bad_key),
 		cmocka_unit_test(abandoned),
 		cmocka_unit_test(reset_tx_when_ready),
