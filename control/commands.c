@@ -27,8 +27,11 @@ static const struct command commands[] = {
 	{ "route", "show", "[" SELECT "]",
 	  "routes: all, of a prefix, inside it (root), around it (match)", 0,
 	  CTL_SELECT_WORDS_MAX, .text = print_route, .columns = columns_route },
-	{ "route", "get", "<address>", "what happens to a packet for this address", 1, 1,
-	  .text = print_route_get, .columns = columns_route_get },
+	{ "route", "get",
+	  "<address> [from <address>] [iif <port>] [proto tcp|udp|icmp] [sport <n>] "
+	  "[dport <n>] [ttl <n>] [bytes <n>]",
+	  "what happens to such a packet, and why; from whom it is tells its leg of a group",
+	  1, CTL_GET_WORDS_MAX, .text = print_route_get, .columns = columns_route_get },
 	{ "route", "add", ROUTE, "add a static route", 2, CTL_ROUTE_WORDS_MAX,
 	  .changes = true },
 	{ "route", "replace", ROUTE, "add a static route or put it in the place of one",

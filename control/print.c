@@ -150,11 +150,17 @@ void print_route(const struct print *p, const struct row *row)
 
 void print_route_get(const struct print *p, const struct row *row)
 {
+	struct row *leg = row_inner(row, "leg");
+
 	(void)p;
 	print_destination(row);
 	if (row_has(row, "prefix"))
 		printf(" by %s proto %s", row_text(row, "prefix"),
 		       row_text(row, "protocol"));
+	if (leg)
+		printf(" leg lladdr %s dev %s", row_text(leg, "lladdr"),
+		       row_text(leg, "dev"));
+	row_free(leg);
 	printf(" verdict %s", row_text(row, "verdict"));
 	if (row_has(row, "reason"))
 		printf(" reason %s", row_text(row, "reason"));

@@ -24,7 +24,7 @@ static const struct entry {
 	{ "route", "del", WRITE, 1, 2, request_route_del },
 	{ "route", "flush", WRITE, 1, CTL_SELECT_WORDS_MAX, request_route_flush },
 	{ "route", "show", READ, 0, CTL_SELECT_WORDS_MAX, request_route_show },
-	{ "route", "get", READ, 1, 1, request_route_get },
+	{ "route", "get", READ, 1, CTL_GET_WORDS_MAX, request_route_get },
 	{ "nexthop", "show", READ, 0, 0, request_nexthop_show },
 	{ "begin", NULL, WRITE, 0, 1, request_begin },
 	{ "commit", NULL, WRITE, 0, 1, request_commit },

@@ -33,7 +33,6 @@ void request_abort(struct request *req);
 void batch_client_gone(struct router *r, const struct client *c);
 /* route_show.c */
 void request_route_show(struct request *req);
-void request_route_get(struct request *req);
 void request_nexthop_show(struct request *req);
 /* config_show.c */
 void request_config_show(struct request *req);
@@ -43,6 +42,8 @@ void request_reload(struct request *req);
 void request_log_level(struct request *req);
 /* events.c */
 void request_monitor(struct request *req);
+/* route_get.c */
+void request_route_get(struct request *req);
 /* show.c */
 void request_status(struct request *req);
 void request_version(struct request *req);

@@ -5,7 +5,6 @@
  * families, and a host route has its /32 or /128.
  */
 
-#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,8 +70,7 @@ static void set_legs(struct row *row, const struct router *r, uint32_t index)
 	}
 }
 
-static void set_route(struct row *row, const struct router *r,
-		      const struct fib_route *route)
+void route_set(struct row *row, const struct router *r, const struct fib_route *route)
 {
 	static const char *const inactive[] = { "inactive" };
 
@@ -91,7 +89,7 @@ struct row *route_row(const struct router *r, const struct fib_route *route)
 	char dst[FIB_PREFIX_TEXT];
 
 	row_set_text(row, "dst", fib_prefix_text(&route->prefix, dst));
-	set_route(row, r, route);
+	route_set(row, r, route);
 	return row;
 }
 
@@ -171,7 +169,7 @@ static const char *const kind_names[] = {
 	[FIB_NH_GROUP] = "group",
 };
 
-static void set_forward(struct row *row, const struct router *r, const struct fib_nh *nh)
+void nexthop_set(struct row *row, const struct router *r, const struct fib_nh *nh)
 {
 	static const char *const down[] = { "linkdown" };
 	char mac[MAC_TEXT];
@@ -193,7 +191,7 @@ static bool list_nexthop(void *arg, uint32_t index, const struct fib_nh *nh)
 	row_set_count(row, "id", index);
 	row_set_text(row, "type", kind_names[nh->kind]);
 	if (nh->kind == FIB_NH_FORWARD)
-		set_forward(row, l->router, nh);
+		nexthop_set(row, l->router, nh);
 	else if (nh->kind == FIB_NH_GROUP)
 		set_legs(row, l->router, index);
 	client_row(l->client, row);
@@ -223,102 +221,4 @@ void request_nexthop_show(struct request *req)
 		client_stream(req->client, list_nexthops, l);
 	else
 		client_error(req->client, -ENOMEM, NULL, "nexthop show: no memory");
-}
-
-/* ---- route get ---- */
-
-/* What a packet meets, in the words of `drop show`. */
-struct fate {
-	const char *verdict, *reason; /* reason NULL: it is forwarded */
-};
-
-static struct fate punted(enum pkt_punt reason)
-{
-	return (struct fate){ "punt", pkt_punt_reason[reason].name };
-}
-
-static struct fate dropped(enum pkt_drop reason)
-{
-	return (struct fate){ "drop", pkt_drop_reason[reason].name };
-}
-
-static struct fate fate_at_port(const struct port *p)
-{
-	if (p->lost)
-		return dropped(PKT_DROP_PORT_DOWN);
-	if (!p->link.up || !p->link.carrier)
-		return dropped(PKT_DROP_LINK_DOWN);
-	return (struct fate){ "forward", NULL };
-}
-
-static struct fate fate_of(const struct router *r, const struct fib_nh *nh)
-{
-	switch ((enum fib_nh_kind)nh->kind) {
-	case FIB_NH_FORWARD:
-		return fate_at_port(&r->port[nh->port]);
-	case FIB_NH_BLACKHOLE:
-		return dropped(PKT_DROP_BLACKHOLE);
-	case FIB_NH_UNREACHABLE:
-	case FIB_NH_PROHIBIT:
-		return punted(PKT_PUNT_UNREACHABLE);
-	case FIB_NH_LOCAL:
-		return punted(PKT_PUNT_LOCAL);
-	case FIB_NH_KERNEL:
-		return punted(PKT_PUNT_UNSUPPORTED_ROUTE);
-	case FIB_NH_NONE:
-	case FIB_NH_GROUP:
-		break;
-	}
-	return punted(PKT_PUNT_NO_ROUTE);
-}
-
-/* A packet may meet any leg; one that forwards is what is told. */
-static struct fate fate_by(const struct router *r, uint32_t index)
-{
-	struct fate fate = punted(PKT_PUNT_NO_ROUTE);
-	struct fib_group g;
-
-	if (fib_nh_at(r->fib, index)->kind != FIB_NH_GROUP)
-		return fate_of(r, fib_nh_at(r->fib, index));
-	fib_group_at(r->fib, index, &g);
-	for (uint32_t i = 0; i < g.n_legs && fate.reason; i++)
-		if (g.leg[i].weight && !g.leg[i].down)
-			fate = fate_of(r, fib_nh_at(r->fib, g.leg[i].nh));
-	return fate;
-}
-
-static struct row *answer_for(const struct router *r, const char *text, uint8_t family,
-			      const uint8_t addr[16])
-{
-	struct fate fate = punted(PKT_PUNT_NO_ROUTE);
-	struct row *row = row_new();
-	char prefix[FIB_PREFIX_TEXT];
-	struct fib_route route;
-
-	row_set_text(row, "dst", text);
-	if (mirror_addr_has(r->mirror, family, addr)) {
-		fate = punted(PKT_PUNT_LOCAL);
-	} else if (fib_route_match(r->fib, family, addr, &route)) {
-		fate = fate_by(r, route.nh);
-		row_set_text(row, "prefix", fib_prefix_text(&route.prefix, prefix));
-		set_route(row, r, &route);
-	}
-	row_set_text(row, "verdict", fate.verdict);
-	if (fate.reason)
-		row_set_text(row, "reason", fate.reason);
-	return row;
-}
-
-void request_route_get(struct request *req)
-{
-	const char *text = req->arg[0];
-	uint8_t addr[16] = { 0 }, family = strchr(text, ':') ? 6 : 4;
-
-	if (inet_pton(family == 4 ? AF_INET : AF_INET6, text, addr) != 1) {
-		client_error(req->client, -EINVAL, NULL,
-			     "route get: %s: not an IPv4 or IPv6 address", text);
-		return;
-	}
-	client_row(req->client, answer_for(req->router, text, family, addr));
-	client_ok(req->client);
 }

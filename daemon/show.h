@@ -12,6 +12,10 @@ struct port;
 struct router;
 
 struct row *route_row(const struct router *r, const struct fib_route *route);
+/* What a route has behind its prefix. */
+void route_set(struct row *row, const struct router *r, const struct fib_route *route);
+/* Of a next hop that forwards: addresses, port, MTU, linkdown. */
+void nexthop_set(struct row *row, const struct router *r, const struct fib_nh *nh);
 /* Of all workers. */
 struct fwd_port_count port_sum(const struct router *r, unsigned port);
 /* Name and state of its link. */

@@ -33,6 +33,7 @@
 
 /* Behind "route add": prefix, metric N; of each leg nexthop MAC dev PORT vlan N weight N. */
 #define CTL_ROUTE_WORDS_MAX  (3 + 8 * CTL_LEGS_MAX)
+#define CTL_GET_WORDS_MAX    15 /* behind "route get": address and seven pairs */
 #define CTL_SELECT_WORDS_MAX 10 /* behind "route show": [root] prefix and four pairs */
 
 /**

@@ -51,6 +51,8 @@ TARGET = {"type?": text, "lladdr?": text, "dev?": text, "nexthops?": listed(LEG)
 ROUTE = {"dst": text, **TARGET, "protocol": text, "metric": count, "flags": words}
 SPECS = {
     "route": ROUTE,
+    "route-get": {"dst": text, "prefix?": text, **TARGET, "protocol?": text, "metric?": count,
+                  "flags?": words, "leg?": any_kind, "verdict": text, "reason?": text},
     "nexthop": {"id": count, "type": text, "lladdr?": text, "dev?": text,
                 "src_lladdr?": text, "mtu?": count, "flags?": words, "nexthops?": listed(LEG)},
     "restore": {k: count for k in ("added", "changed", "deleted", "unchanged")},

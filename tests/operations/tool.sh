@@ -72,7 +72,7 @@ refused 1 ": route or nexthop? (EINVAL); $lists_all" ''
 refused 1 "route : show or get? (EINVAL); $lists_all" route ''
 refused 1 "route frob: unknown (EINVAL); $lists_all" route frob
 refused 1 "route r x: unknown (EINVAL); $lists_all" 'route' 'r x'
-refused 1 "usage: mlx5fwdctl route get <address> (EINVAL); $lists_all" route get
+refused 1 "usage: mlx5fwdctl route del <prefix> [--missing-ok] (EINVAL); $lists_all" route del
 refused 1 "usage: mlx5fwdctl status (EINVAL); $lists_all" status now
 refused 1 "usage: mlx5fwdctl worker show (EINVAL); $lists_all" worker show 1
 for option in -D -x --jsn -jp -sb --; do

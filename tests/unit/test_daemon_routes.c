@@ -232,6 +232,99 @@ static void route_get_says_what_a_packet_meets(void **state)
 	close(fd);
 }
 
+static void route_get_knows_what_the_parser_and_the_port_say(void **state)
+{
+	static const struct {
+		const char *words, *answer;
+	} is[] = {
+		{ "10.2.3.4 ttl 1", "\"verdict\":\"punt\",\"reason\":\"ttl\"" },
+		{ "10.2.3.4 ttl 2", "\"verdict\":\"forward\"" },
+		{ "10.2.3.4 from 127.0.0.1", "\"drop\",\"reason\":\"martian_source\"" },
+		{ "127.0.0.1", "\"drop\",\"reason\":\"martian_destination\"" },
+		{ "224.0.0.1", "\"punt\",\"reason\":\"multicast\"" },
+		{ "255.255.255.255", "\"punt\",\"reason\":\"broadcast\"" },
+		{ "fe80::1", "\"punt\",\"reason\":\"link_local\"" },
+		{ "10.2.3.4 bytes 1500", "\"verdict\":\"forward\"" },
+		{ "10.2.3.4 bytes 1501", "\"punt\",\"reason\":\"mtu\"" },
+		{ "2001:db8::9 from 2001:db8:1::1 proto tcp sport 1 dport 80 iif eth1",
+		  "\"verdict\":\"forward\"" },
+		{ "2001:db8::9 from ::1", "\"drop\",\"reason\":\"martian_source\"" },
+	};
+	static const struct {
+		const char *words, *error;
+	} wrong_words[] = {
+		{ "10.2.3.4 from ::1", "from ::1: not an IPv4 address" },
+		{ "10.2.3.4 iif eth9", "iif eth9: not a port of this router" },
+		{ "10.2.3.4 proto sctp", "proto sctp: must be tcp, udp or icmp" },
+		{ "10.2.3.4 proto icmp sport 1", "only with proto tcp or udp" },
+		{ "10.2.3.4 sport 65536", "sport 65536: must be 0 to 65535" },
+		{ "10.2.3.4 bytes 39", "bytes 39: must be 40 to 65535" },
+		{ "10.2.3.4 dport", "dport: its value is missing" },
+		{ "10.2.3.4 tos 1", "tos: must be from, iif, proto" },
+	};
+	char line[200];
+	int fd = dial();
+
+	(void)state;
+	assert_string_equal(ask(fd, "route add 10/8 " MAC " dev eth1\n"), OK);
+	assert_string_equal(ask(fd, "route add 2001:db8::/32 " MAC " dev eth0\n"), OK);
+	for (size_t i = 0; i < ARRAY_LEN(is); i++) {
+		snprintf(line, sizeof(line), "route get %s\n", is[i].words);
+		assert_has(ask(fd, line), is[i].answer);
+		assert_string_equal(hear(fd), OK);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(wrong_words); i++) {
+		snprintf(line, sizeof(line), "route get %s\n", wrong_words[i].words);
+		assert_has(ask(fd, line), wrong_words[i].error);
+	}
+	rig.router.port[1].link.carrier = false;
+	assert_has(ask(fd, "route get 10.2.3.4\n"), "\"drop\",\"reason\":\"link_down\"");
+	assert_string_equal(hear(fd), OK);
+	rig.router.port[1].link.carrier = true;
+	close(fd);
+}
+
+/* Each flow has one leg, the legs have flows by their weight, and one that is down has none. */
+static void route_get_names_the_leg_of_a_flow(void **state)
+{
+	unsigned n[2] = { 0 };
+	char line[200], first[1000];
+	int fd = dial();
+
+	(void)state;
+	assert_string_equal(ask(fd, "route add 10/8 nexthop " MAC " dev eth0 nexthop " MAC
+				    " dev eth1 weight 3\n"),
+			    OK);
+	for (unsigned port = 1000; port < 1400; port++) {
+		const char *row;
+
+		snprintf(
+			line, sizeof(line),
+			"route get 10.1.1.1 from 192.0.2.7 proto udp sport %u dport 53\n",
+			port);
+		snprintf(first, sizeof(first), "%s", ask(fd, line));
+		assert_string_equal(hear(fd), OK);
+		row = ask(fd, line);
+		assert_string_equal(row, first);
+		assert_has(row, "\"leg\":{\"lladdr\":\"" MAC "\",\"dev\":\"eth");
+		n[strstr(row, "\"leg\":{\"lladdr\":\"" MAC "\",\"dev\":\"eth1\"") !=
+		  NULL]++;
+		assert_string_equal(hear(fd), OK);
+	}
+	assert_in_range(n[1], 2 * n[0], 5 * n[0]);
+	rig.router.port[1].link.carrier = false;
+	legs_follow(&rig.router);
+	for (unsigned port = 1000; port < 1020; port++) {
+		snprintf(line, sizeof(line),
+			 "route get 10.1.1.1 from 192.0.2.7 sport %u\n", port);
+		assert_has(ask(fd, line),
+			   "\"leg\":{\"lladdr\":\"" MAC "\",\"dev\":\"eth0\"");
+		assert_string_equal(hear(fd), OK);
+	}
+	rig.router.port[1].link.carrier = true;
+	close(fd);
+}
+
 /* ---- batches ---- */
 
 #define LEG(mac, dev, weight, flags) \
@@ -383,6 +476,8 @@ static const struct CMUnitTest tests[] = {
 	served(what_is_wrong_is_refused_with_its_reason),
 	served(a_second_add_says_what_to_do_instead),
 	served(route_get_says_what_a_packet_meets),
+	served(route_get_knows_what_the_parser_and_the_port_say),
+	served(route_get_names_the_leg_of_a_flow),
 	served(a_route_has_several_next_hops),
 	served(legs_have_a_limit),
 	served(a_batch_is_one_change_and_keeps_others_out),
