@@ -1,4 +1,4 @@
-/* daemon/log.c - one line a message, to standard error */
+/* daemon/log.c - one line a message, to the journal or to standard error */
 
 #include "log.h"
 
@@ -11,18 +11,18 @@
 #include <unistd.h>
 
 #include "../lib/base/hot.h"
+#include "notify.h"
 
 static _Atomic enum log_level threshold = LOG_LEVEL_INFO;
 static bool to_journal;
 
 static const struct {
-	const char *name, *priority; /* sd-daemon(3), SD_ERR and so on */
+	const char *name;
+	int priority; /* syslog(3), LOG_ERR and so on */
 } levels[] = {
-	[LOG_LEVEL_ERROR] = { "error", "<3>" },
-	[LOG_LEVEL_WARNING] = { "warning", "<4>" },
-	[LOG_LEVEL_NOTICE] = { "notice", "<5>" },
-	[LOG_LEVEL_INFO] = { "info", "<6>" },
-	[LOG_LEVEL_DEBUG] = { "debug", "<7>" },
+	[LOG_LEVEL_ERROR] = { "error", 3 },   [LOG_LEVEL_WARNING] = { "warning", 4 },
+	[LOG_LEVEL_NOTICE] = { "notice", 5 }, [LOG_LEVEL_INFO] = { "info", 6 },
+	[LOG_LEVEL_DEBUG] = { "debug", 7 },
 };
 
 /* $JOURNAL_STREAM is inherited by all below a service; only if standard error is the very stream it
@@ -80,7 +80,7 @@ void log_line(enum log_level level, const char *fmt, ...)
 	va_end(ap);
 	/* One call, so that lines of several threads do not mix. */
 	if (to_journal)
-		fprintf(stderr, "%s%s\n", levels[level].priority, text);
+		notify_journal(levels[level].priority, text);
 	else
 		fprintf(stderr, "mlx5fwd: %s: %s\n", levels[level].name, text);
 }

@@ -1,7 +1,8 @@
-/* daemon/log.h - one line a message, to standard error
+/* daemon/log.h - one line a message, to the journal or to standard error
  *
- * To the journal each line carries its priority (sd-daemon(3)), so that it is filed right;
- * elsewhere the level's name. Context: any thread.
+ * The journal has it where standard error leads there; it files a message by priority, and one
+ * that begins with "port eth0:" or "worker 2:" by that too (notify.c). Elsewhere the line begins
+ * with the level's name. Context: any thread.
  */
 #pragma once
 

@@ -2,9 +2,15 @@
 
 #include "notify.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+#define SD_JOURNAL_SUPPRESS_LOCATION
 #include <systemd/sd-daemon.h>
+#include <systemd/sd-journal.h>
+
+#include "../lib/base/hot.h"
 
 void notify_ready(const char *status)
 {
@@ -23,6 +29,49 @@ void notify_alive(void)
 {
 	if (sd_watchdog_enabled(0, NULL) > 0)
 		sd_notify(0, "WATCHDOG=1");
+}
+
+/* What a message may begin with, and the field that has it then: journalctl MLX5FWD_PORT=eth0 */
+static const struct {
+	const char *start, *field;
+} subjects[] = {
+	{ "port ", "MLX5FWD_PORT" },
+	{ "worker ", "MLX5FWD_WORKER" },
+};
+
+static void set_subject(const char *text, char *field, size_t size)
+{
+	*field = '\0';
+	for (size_t i = 0; i < ARRAY_LEN(subjects); i++) {
+		size_t n = strlen(subjects[i].start), end;
+
+		if (strncmp(text, subjects[i].start, n) != 0)
+			continue;
+		end = strcspn(text + n, " :");
+		if (end && text[n + end] == ':')
+			snprintf(field, size, "%s=%.*s", subjects[i].field, (int)end,
+				 text + n);
+	}
+}
+
+static struct iovec whole(char *text)
+{
+	return (struct iovec){ text, strlen(text) };
+}
+
+void notify_journal(int priority, const char *text)
+{
+	char message[1100], level[16], who[] = "SYSLOG_IDENTIFIER=mlx5fwd", subject[64];
+	struct iovec field[4];
+
+	snprintf(message, sizeof(message), "MESSAGE=%s", text);
+	snprintf(level, sizeof(level), "PRIORITY=%d", priority);
+	set_subject(text, subject, sizeof(subject));
+	field[0] = whole(message);
+	field[1] = whole(level);
+	field[2] = whole(who);
+	field[3] = whole(subject);
+	sd_journal_sendv(field, *subject ? 4 : 3);
 }
 
 int notify_socket(const char *name)

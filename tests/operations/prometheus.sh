@@ -15,7 +15,11 @@ hosts_up
 config 'workers = 2'
 router_start
 routes_add
-cp "$here/prometheus.yml" "$prom/"
+cp "$here"/{prometheus,alerts}.yml "$top/etc/mlx5fwd.rules.yml" "$prom/"
+check 'alerts are sound' promtool check rules "$prom/mlx5fwd.rules.yml"
+check 'each fires when it should' promtool test rules "$prom/alerts.yml"
+equal 'alerts that are seen to fire' "$(grep -c exp_alerts "$prom/alerts.yml")" \
+	"$(grep -c -- '- alert:' "$prom/mlx5fwd.rules.yml")"
 check 'its configuration' promtool check config "$prom/prometheus.yml"
 ip netns exec r prometheus --config.file="$prom/prometheus.yml" --log.level=warn \
 	--web.listen-address=127.0.0.1:9090 --storage.tsdb.path="$prom/data" \
@@ -49,6 +53,17 @@ equal 'a rate of what never happened is there, and zero' \
 check 'facts join counters' query 'sum by (rdma_device) (
 	rate(mlx5fwd_forwarded_packets_total[1m]) * on (port) group_left (rdma_device)
 	mlx5fwd_port_info)'
+
+check 'every query of the dashboard has an answer' \
+	in_r python3 "$here/prom.py" dashboard "$top/etc/mlx5fwd.dashboard.json"
+# A router that is well gives no alert.
+is_quiet() { [ "$(one 'count(ALERTS) or vector(0)')" = 0 ]; }
+wait_for 30 'no alert is pending or firing' is_quiet
+ctl link eth1 down
+wait_for 30 'but for a cable that is pulled' is \
+	'count(ALERTS{alertname="Mlx5fwdPortNoCarrier",port="eth1"})' 1
+ctl link eth1 up
+wait_for 30 'until it is back' is_quiet
 
 # A restart is seen as one, not as a fall of the counters.
 started=$(one process_start_time_seconds)

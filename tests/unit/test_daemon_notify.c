@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -92,13 +93,64 @@ static void log_to_file(bool as_journal, enum log_level level, char *text, size_
 	fclose(file);
 }
 
+/* The library's, played here: an entry a line. */
+static char journal[1024];
+
+int sd_journal_sendv(const struct iovec *field, int n);
+int sd_journal_sendv(const struct iovec *field, int n)
+{
+	char text[256];
+
+	for (int i = 0; i < n; i++) {
+		snprintf(text, sizeof(text), "%.*s%c", (int)field[i].iov_len,
+			 (const char *)field[i].iov_base, i < n - 1 ? ' ' : '\n');
+		test_append(journal, sizeof(journal), text);
+	}
+	return 0;
+}
+
+#define WHO " SYSLOG_IDENTIFIER=mlx5fwd"
+
 static void the_journal_gets_priorities(void **state)
 {
 	char text[200];
 
 	(void)state;
+	journal[0] = '\0';
 	log_to_file(true, LOG_LEVEL_DEBUG, text, sizeof(text));
-	assert_string_equal(text, "<3>e 1\n<4>w\n<5>n\n<6>i\n<7>d\n");
+	assert_string_equal(text, "");
+	assert_string_equal(journal,
+			    "MESSAGE=e 1 PRIORITY=3" WHO "\nMESSAGE=w PRIORITY=4" WHO
+			    "\nMESSAGE=n PRIORITY=5" WHO "\nMESSAGE=i PRIORITY=6" WHO
+			    "\nMESSAGE=d PRIORITY=7" WHO "\n");
+}
+
+static void and_whom_a_message_is_about(void **state)
+{
+	static const struct {
+		const char *text, *field;
+	} rows[] = {
+		{ "port eth0: up", " MLX5FWD_PORT=eth0" },
+		{ "port eth0.7: x: y", " MLX5FWD_PORT=eth0.7" },
+		{ "worker 12: no turn", " MLX5FWD_WORKER=12" },
+		{ "port eth0", "" },
+		{ "port eth0 is: up", "" },
+		{ "port : up", "" },
+		{ "port ", "" },
+		{ "po", "" },
+		{ "", "" },
+		{ "a port eth0: up", "" },
+	};
+	char expected[200];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		journal[0] = '\0';
+		notify_journal(6, rows[i].text);
+		snprintf(expected, sizeof(expected), "MESSAGE=%s PRIORITY=6" WHO "%s\n",
+			 rows[i].text, rows[i].field);
+		assert_string_equal(journal, expected);
+	}
 }
 
 /* $JOURNAL_STREAM is there, but names another stream. */
@@ -115,6 +167,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(systemd_hears_ready_status_and_stopping),
 	cmocka_unit_test(without_systemd_nothing_happens),
 	cmocka_unit_test(the_journal_gets_priorities),
+	cmocka_unit_test(and_whom_a_message_is_about),
 	cmocka_unit_test(everybody_else_gets_words),
 };
 
