@@ -8,7 +8,7 @@
 #
 # What must come out of each port is computed by lib/routed.py, which knows no mode: every frame
 # once, each byte, those of a flow in their order (but not where a worker sends by several rings of
-# the hardware: then they may overtake each other). And each port's counters have known values.
+# the hardware, and says so: they may overtake each other). Each port's counters have known values.
 #
 #   modes.sh                  every two settings meet in a mode
 #   modes.sh --all            every combination of those that queues have (modes_all.sh)
@@ -19,7 +19,9 @@ ports='eth0 eth1 eth2 eth3'
 seed=${TEST_SEED:-$RANDOM}
 settings='workers=1,2,3,4
 burst=4,64,256
+receive_bytes=auto,65536,67108864
 compression=off,basic,enhanced
+prefetch=0,1,16
 striding=yes,no
 send=pointer,copied,mixed,auto
 send_rings=1,4
@@ -29,7 +31,7 @@ ttl=card,router'
 [ "${1:-}" != --all ] || conditions='pace=fast
 ttl=card'
 declare -A mode=()
-judged=
+judged= kept=
 
 # ---- the router ----
 
@@ -42,10 +44,11 @@ configure()
 	{
 		printf '[daemon]\ncontrol_socket = %s\n' "$socket"
 		printf '%s\n' 'control_group =' 'log_level = debug' 'punt_ring = 16384' \
-			"workers = ${mode[workers]}" "burst = ${mode[burst]}" 'latency_sample = 1'
+			"workers = ${mode[workers]}" "burst = ${mode[burst]}" 'latency_sample = 1' \
+			"receive_bytes = ${mode[receive_bytes]}"
 		for port in $ports; do
 			printf '[port %s]\nrx_packets = 256\ntx_packets = 8192\n' "$port"
-			for key in compression striding send send_rings doorbell; do
+			for key in compression prefetch striding send send_rings doorbell; do
 				printf '%s = %s\n' $key "${mode[$key]}"
 			done
 		done
@@ -134,6 +137,22 @@ compressed()
 	echo $sum
 }
 
+# What `port show -d` says is what was asked for, so that each mode is one.
+chosen_is_asked_for() # WHAT
+{
+	local is queue=striding page=non-cached send=${mode[send]}
+
+	is=$(fwdctl -d port show eth0)
+	[ "${mode[striding]}" = yes ] || queue=cyclic
+	[ "${mode[doorbell]}" = nc ] || page=write-combining
+	[ "$send" != auto ] || send=$(pair mode <<<"$is")
+	equal "$1: chosen" \
+		"$(for name in queue compression prefetch mode doorbell; do
+			pair $name <<<"$is"; done | xargs)" \
+		"$queue ${mode[compression]} ${mode[prefetch]} $send $page"
+	kept=$(pair order <<<"$is")
+}
+
 # A byte of the last frame, and a frame that is not there.
 judge_is_judged()
 {
@@ -173,12 +192,13 @@ run_mode() # NAME=VALUE...
 	device_start
 	configure
 	router_start
+	chosen_is_asked_for "$name"
 	check "$name: routes" fwdctl -b "$TMPDIR/routes"
 	for port in $ports; do ctl wire "$port" start; done
 	wait_for 60 "$name: all frames came in" replayed
 	wait_for 20 "$name: all frames are done with" settled
 	for port in $ports; do ctl wire "$port" flush; done
-	[ "${mode[send_rings]}" = 1 ] || [ "${mode[send]}" = pointer ] || order=any-order
+	[ "${mode[send_rings]}" = 1 ] || [ "$kept" = kept ] || order=any-order
 	# shellcheck disable=SC2086 # a word or none
 	check "$name: frames (TEST_SEED=$seed)" python3 "$lib/routed.py" check "$TMPDIR" $order
 	while read -r line; do
