@@ -141,14 +141,12 @@ quiet() # CALIBRATION
 		'{ exit !($2 >= ghz && $4 < l2 && $6 < l3) }' <<<"$1"
 }
 
-drain_stat()
-{
-	ctl wire eth0 stat | value_of "$1"
-}
-
+# All rounds are run, or frames were lost, which no later round makes good.
 drain_over()
 {
-	case $(drain_stat state) in done | failed) return 0 ;; esac
+	case $(ctl wire eth0 stat | awk '
+		$1 == "state" { state = $2 } $1 == "lost" && $2 { state = "lossy" }
+		END { print state }') in done | failed | lossy) return 0 ;; esac
 	! kill -0 "$program" 2>/dev/null
 }
 

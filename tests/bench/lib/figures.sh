@@ -96,7 +96,8 @@ make_legs()
 
 in_settings() # PROGRAM FUNCTION ARGS...
 {
-	local ring=$ring ports=$ports queues=$queues huge=$huge compression='' fwd_port='' word
+	local ring=$ring tx_ring=$tx_ring ports=$ports queues=$queues huge=$huge word
+	local compression='' fwd_port=''
 
 	for word in ${settings[$1]}; do local "${word?}"; done
 	[ -z "$compression" ] || fwd_port="compression = $compression\n"
@@ -265,7 +266,10 @@ awk_figures='
 	function range(v, m) {
 		return sprintf("%.2f (%.2f-%.2f)", v[int((m + 1) / 2)], v[1], v[m])
 	}
-	function median(name,   v, m) { m = sorted(of[name], v); return m ? v[int((m + 1) / 2)] : 0 }
+	function median(name,   v, m) {
+		m = sorted(of[name], v)
+		return m ? v[int((m + 1) / 2)] : 0
+	}
 	# Of runs side by side: the first with the first, and so on.
 	function pairs(mine, peer,   a, b, n, k, i, text) {
 		n = split(of[mine], a, " ")

@@ -16,7 +16,7 @@ instructions()
 	local frames=$1 options=$2 program=$3 pid file
 
 	shift 2
-	rm -f "$TMPDIR"/callgrind.*
+	rm -f "$TMPDIR"/callgrind.* "$TMPDIR/routed"
 	model_start --port "eth0=gen:window=256,start=ctl,mac=$drain_mac,$options" >&2
 	under=(valgrind -q --tool=callgrind --instr-atstart=no --separate-threads=yes
 		--compress-strings=no --compress-pos=no "--callgrind-out-file=$TMPDIR/callgrind")

@@ -18,8 +18,10 @@ under=()
 # What drain.md found best: the frame inside the send entry, so that its buffer is free at once.
 inline=,txqs_min_inline=1,txq_inline_mpw=128
 
-# How, unless a figure says otherwise: depth of rings, ports and queues, huge pages.
+# How, unless a figure says otherwise: depth of rings, that of sending where it differs, ports and
+# queues, huge pages.
 ring=1024
+tx_ring=
 ports=1
 queues=1
 huge=1
@@ -47,18 +49,19 @@ testpmd()
 
 	dpdk_eal "${2:-}"
 	on dpdk-testpmd -l 0,1 "${args[@]}" -- --forward-mode="$1" --nb-cores=1 \
-		--rxq=$queues --txq=$queues --rxd=$ring --txd=$ring --burst=64 --mbcache=512 \
-		--total-num-mbufs=$((ports * queues * 2 * ring + 1024)) --no-mlockall
+		--rxq=$queues --txq=$queues --rxd=$ring --txd=${tx_ring:-$ring} --burst=64 \
+		--mbcache=512 --total-num-mbufs=$((ports * queues * 2 * ring + 1024)) --no-mlockall
 }
 
 l3fwd()
 {
-	local args config
+	local args config mask
 
 	dpdk_eal "${4:-}"
 	config=$(each_port '(%d,0,1)' | paste -sd ,)
-	on "$l3fwd_big" -l 1 "${args[@]}" -- -p $(((1 << ports) - 1)) -P --lookup="$1" \
-		--config="$config" --rx-queue-size=$ring --tx-queue-size=$ring \
+	mask=$(printf '%x' $(((1 << ports) - 1)))
+	on "$l3fwd_big" -l 1 "${args[@]}" -- -p "$mask" -P --lookup="$1" --config="$config" \
+		--rx-queue-size=$ring --tx-queue-size=${tx_ring:-$ring} \
 		--rule_ipv4="$tables/$2.l3fwd" --rule_ipv6="$tables/$3.l3fwd"
 }
 
