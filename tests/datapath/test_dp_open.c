@@ -281,6 +281,90 @@ static void no_ttl_rules(void **state)
 	}
 }
 
+/* ---- compression of completions: what there is, or why not ---- */
+
+static const struct choice {
+	const char *caps;
+	enum m5_compression wanted;
+	enum m5_mini mini;
+	bool cyclic;
+	const char *is, *format, *why; /* is NULL: refused */
+} choices[] = {
+	{ "", M5_COMPRESSION_AUTO, M5_MINI_AUTO, false, "enhanced", "checksum and stride",
+	  "the device has it" },
+	{ "", M5_COMPRESSION_AUTO, M5_MINI_AUTO, true, "enhanced", "checksum",
+	  "the device has it" },
+	{ "", M5_COMPRESSION_BASIC, M5_MINI_TYPE_STRIDE, false, "basic",
+	  "header type and stride", "as configured" },
+	{ "", M5_COMPRESSION_OFF, M5_MINI_AUTO, false, "off", "none", "as configured" },
+	{ ",cap=hca.enhanced_cqe_compression=0", M5_COMPRESSION_AUTO, M5_MINI_AUTO, false,
+	  "basic", "checksum and stride",
+	  "the device lacks the capability enhanced_cqe_compression" },
+	{ ",cap=hca.enhanced_cqe_compression=0", M5_COMPRESSION_ENHANCED, M5_MINI_AUTO,
+	  false, NULL, NULL,
+	  "mlx5_2: enhanced compression of completions: the device lacks the capability "
+	  "enhanced_cqe_compression" },
+	{ ",cap=hca.cqe_compression=0,cap=hca.enhanced_cqe_compression=0",
+	  M5_COMPRESSION_AUTO, M5_MINI_AUTO, false, "off", "none",
+	  "the device lacks the capability cqe_compression" },
+	{ ",cap=hca.cqe_compression=0,cap=hca.enhanced_cqe_compression=0",
+	  M5_COMPRESSION_BASIC, M5_MINI_AUTO, false, NULL, NULL,
+	  "mlx5_2: basic compression of completions: the device lacks the capability "
+	  "cqe_compression" },
+	{ ",cap=hca.mini_cqe_resp_stride_index=0", M5_COMPRESSION_AUTO, M5_MINI_AUTO,
+	  false, "enhanced", "header type and stride", "the device has it" },
+	{ ",cap=hca.mini_cqe_resp_stride_index=0,cap=hca.mini_cqe_resp_l3_l4_tag=0",
+	  M5_COMPRESSION_AUTO, M5_MINI_AUTO, false, "off", "none",
+	  "the device has no format with a stride index" },
+	{ ",cap=hca.mini_cqe_resp_stride_index=0,cap=hca.mini_cqe_resp_l3_l4_tag=0",
+	  M5_COMPRESSION_BASIC, M5_MINI_AUTO, true, "basic", "checksum",
+	  "as configured" },
+	{ "", M5_COMPRESSION_BASIC, M5_MINI_HASH, false, NULL, NULL,
+	  "mlx5_2: basic compression of completions: a striding queue needs a format with a "
+	  "stride index" },
+};
+
+static void check_choice(const struct choice *c, struct m5_dev *dev)
+{
+	struct m5_rxq_conf conf = { .packets = 256,
+				    .mtu = 1500,
+				    .numa_node = -1,
+				    .striding = !c->cyclic,
+				    .compression = c->wanted,
+				    .mini = c->mini };
+	struct m5_rxq *q = NULL;
+	struct m5_rxq_info info;
+	struct err err, warn;
+	int r = m5_rxq_open(dev, &conf, &warn, &err, &q);
+
+	if (!c->is) {
+		assert_int_equal(r, -EOPNOTSUPP);
+		assert_string_equal(err.text, c->why);
+		return;
+	}
+	rig_ok(r, &err);
+	m5_rxq_info(q, &info);
+	assert_string_equal(info.compression, c->is);
+	assert_string_equal(info.mini, c->format);
+	assert_string_equal(info.why, c->why);
+	m5_rxq_close(q);
+}
+
+static void compression_is_chosen(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+		struct m5_dev *dev;
+		struct err err;
+
+		add_port("old0", choices[i].caps);
+		rig_ok(m5_dev_open("old0", 0, &err, &dev), &err);
+		check_choice(&choices[i], dev);
+		m5_dev_close(dev);
+		del_port("old0");
+	}
+}
+
 /* ---- geometry ---- */
 
 static const char *no_rxq(struct m5_dev *dev, uint32_t packets, uint16_t mtu,
@@ -518,6 +602,7 @@ int main(void)
 		TEST(larger_chunks),
 		TEST(other_firmware),
 		TEST(no_ttl_rules),
+		TEST(compression_is_chosen),
 		TEST(bad_geometry),
 		TEST(small_limits),
 		TEST(huge_pages_missing),
