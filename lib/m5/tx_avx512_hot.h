@@ -36,8 +36,8 @@ M5_AVX512 static uint32_t m5_tx_row_avx512(uint8_t *to, uint32_t room, uint32_t 
 	/* of a packet's bytes: length backwards, nothing where the key goes, address backwards */
 	const __m512i order = _mm512_broadcast_i32x4(
 		_mm_setr_epi8(-1, -1, 9, 8, -1, -1, -1, -1, 7, 6, 5, 4, 3, 2, 1, 0));
-	const __m512i key = _mm512_set1_epi64((long long)((uint64_t)htobe32(lkey) << 32));
-	const __m512i key_only = _mm512_maskz_mov_epi64(0x55, key);
+	const __m512i key = _mm512_maskz_set1_epi32(
+		0x2222, (int)htobe32(lkey)); /* second word of four */
 	const __m512i wqe = _mm512_set1_epi16((short)pkt[0].wqe);
 	const __mmask32 wqes = 0x20202020; /* the sixth 16-bit word of each packet */
 
@@ -50,7 +50,7 @@ M5_AVX512 static uint32_t m5_tx_row_avx512(uint8_t *to, uint32_t room, uint32_t 
 		uint32_t other = _mm512_mask_cmpneq_epu16_mask(
 			(__mmask32)_bzhi_u32(wqes, 8 * left), four, wqe);
 
-		four = _mm512_or_si512(_mm512_shuffle_epi8(four, order), key_only);
+		four = _mm512_or_si512(_mm512_shuffle_epi8(four, order), key);
 		if (likely(room - i >= 4))
 			_mm512_storeu_si512(to + (size_t)i * PRM_DS, four);
 		else
