@@ -29,6 +29,7 @@ enum {
 	RUN_MS = 1200,
 };
 
+static const struct fwd_clock one_clock = { .id = 1, .khz = 1000000 };
 static const uint8_t port_mac[PORTS][6] = { { 2, 0, 0, 0, 0, 1 }, { 2, 0, 0, 0, 1, 1 } };
 
 /* ---- the card of one worker: its thread only, until it has stopped ---- */
@@ -124,6 +125,7 @@ struct control {
 	bool has[2][ROUTES]; /* a route to it, by family */
 	uint64_t punts[PORTS][PKT_PUNT_COUNT], bad_punts;
 	struct fwd_port_count seen[WORKERS][PORTS];
+	uint64_t timed;
 };
 
 static struct control ctl;
@@ -212,7 +214,9 @@ static void change_ports(void)
 
 	fwd_worker_pause(c->w);
 	for (unsigned p = 0; p < PORTS; p++) {
-		struct fwd_port port = { .tx = &c->tx[p].tx, .rx_event_fd = -1 };
+		struct fwd_port port = { .tx = &c->tx[p].tx,
+					 .rx_event_fd = -1,
+					 .clock = one_clock };
 
 		port.up = test_below(4) != 0;
 		if (test_below(4))
@@ -221,6 +225,19 @@ static void change_ports(void)
 		fwd_worker_set_port(c->w, p, &port);
 	}
 	fwd_worker_resume(c->w);
+}
+
+/* How long packets stayed; there are never fewer samples. */
+static void read_latency(void)
+{
+	struct histogram sum = { 0 };
+
+	for (unsigned w = 0; w < WORKERS; w++)
+		for (unsigned p = 0; p < PORTS; p++)
+			histogram_sum(&sum, fwd_worker_latency(card[w].w, p));
+	assert_true(histogram_count(&sum) >= ctl.timed);
+	ctl.timed = histogram_count(&sum);
+	histogram_percentile_ns(&sum, 99);
 }
 
 /* Every counter is read whole, and never goes back. */
@@ -269,6 +286,8 @@ static void open_card(struct card *c, unsigned index)
 {
 	struct fwd_conf conf = { .index = index,
 				 .cpu = -1,
+				 .burst = index ? 4 : 256,
+				 .latency_sample = 1,
 				 .live = fib_live(ctl.fib),
 				 .punt_ring = 256,
 				 .punt_bytes = 1600 };
@@ -277,7 +296,9 @@ static void open_card(struct card *c, unsigned index)
 	c->rand = test_rand() | 1;
 	assert_int_equal(fwd_worker_new(&conf, &c->w), 0);
 	for (unsigned p = 0; p < PORTS; p++) {
-		struct fwd_port port = { .up = true, .rx_event_fd = -1 };
+		struct fwd_port port = { .up = true,
+					 .rx_event_fd = -1,
+					 .clock = one_clock };
 
 		fake_rx_open(&c->rx[p], 4, 4, 7);
 		fake_tx_open(&c->tx[p], 7, p);
@@ -296,6 +317,7 @@ static void give_all_ports(struct card *c)
 		struct fwd_port port = { .rx = &c->rx[p].rx,
 					 .tx = &c->tx[p].tx,
 					 .rx_event_fd = -1,
+					 .clock = one_clock,
 					 .up = true };
 
 		memcpy(port.mac, port_mac[p], 6);
@@ -348,7 +370,8 @@ static void close_card(struct card *c)
 }
 
 static void (*const acts[])(void) = {
-	change_routes, change_next_hops, change_ports, read_counters, take_punts, wake,
+	change_routes, change_next_hops, change_ports, read_counters,
+	read_latency,  take_punts,	 wake,
 };
 
 static void control_and_workers(void **state)
@@ -376,6 +399,8 @@ static void control_and_workers(void **state)
 	for (unsigned p = 0; p < PORTS; p++)
 		assert_int_equal(sum(ctl.punts[p], PKT_PUNT_COUNT), punted[p]);
 	assert_int_equal(ctl.bad_punts, 0);
+	read_latency();
+	assert_true(ctl.timed > 0);
 	for (unsigned w = 0; w < WORKERS; w++)
 		close_card(&card[w]);
 	fib_free(ctl.fib);
