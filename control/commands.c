@@ -69,6 +69,10 @@ static const struct command commands[] = {
 	{ "monitor", "", "[route|port|drop|all]",
 	  "tell what changes, until it is ended; -ts says when", 0, 4,
 	  .kind = COMMAND_MONITOR, .text = print_event },
+	{ "top", "", "[count <n>] [interval <seconds>]",
+	  "a live screen of ports, workers, drops, rates and latency; q ends it. Not on a "
+	  "terminal: one screen, or as many as count says",
+	  0, 4, .kind = COMMAND_TOP },
 	{ "config", "show", "",
 	  "what runs, as a configuration file; keys at their default are comments", 0, 0,
 	  .text = print_config, .columns = columns_config },

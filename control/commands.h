@@ -15,6 +15,7 @@ enum command_kind {
 	COMMAND_ASK,	 /* one request, its rows are printed */
 	COMMAND_RESTORE, /* a file of routes, all there shall be */
 	COMMAND_MONITOR, /* rows without an end */
+	COMMAND_TOP,	 /* a live screen */
 };
 
 struct command {

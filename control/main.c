@@ -16,6 +16,7 @@
 #include "monitor.h"
 #include "options.h"
 #include "status.h"
+#include "top.h"
 
 #define SEE_HELP  "see mlx5fwdctl --help"
 #define LISTS_ALL "\"mlx5fwdctl help\" lists all"
@@ -110,6 +111,8 @@ static enum status run_command(struct ctl_client *c, const struct command *cmd,
 	const char *words[CTL_WORDS_MAX];
 	char *own[CTL_WORDS_MAX], line[80];
 
+	if (cmd->kind == COMMAND_TOP)
+		return top_run(c, args, n, &o->print);
 	if (cmd->kind == COMMAND_RESTORE)
 		return batch_restore(c, args[0], o->dry_run, cmd, &o->print);
 	if (cmd->ask) {

@@ -159,7 +159,7 @@ static const struct {
 	  take_batch },
 	{ { NULL, "--force", NULL, "with -b: go on after an error" }, take_force },
 	{ { NULL, "--dry-run", NULL,
-	    "say what would be refused, and change nothing: with route changes, -b, route restore" },
+	    "say what would be refused, change nothing: route changes, -b, route restore" },
 	  take_dry_run },
 	{ { NULL, "--missing-ok", NULL,
 	    "with route del: what is gone already is no error" },

@@ -7,6 +7,7 @@
 
 #include "../lib/ctl/version.h"
 #include "config.h"
+#include "manual.h"
 
 static void usage(FILE *to)
 {
@@ -16,7 +17,8 @@ static void usage(FILE *to)
 		"  -c, --config FILE  configuration, default " CONFIG_FILE "\n"
 		"      --check        read the configuration, say what is wrong, and exit\n"
 		"  -h, --help         this text\n"
-		"  -V, --version      version\n\n"
+		"  -V, --version      version\n"
+		"      --manual       print mlx5fwd.conf(5), as man(7) source\n\n"
 		"SIGTERM or SIGINT: hand traffic back to the kernel, finish what is under\n"
 		"way, exit. SIGHUP: read the configuration again.\n");
 }
@@ -28,6 +30,7 @@ int options_parse(int argc, char **argv, struct options *ret)
 		{ "check", no_argument, NULL, 'k' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
+		{ "manual", no_argument, NULL, 'm' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int c;
@@ -46,6 +49,9 @@ int options_parse(int argc, char **argv, struct options *ret)
 			return 0;
 		case 'V':
 			printf("mlx5fwd %s\n", MLX5FWD_VERSION);
+			return 0;
+		case 'm':
+			manual_print(stdout);
 			return 0;
 		default:
 			usage(stderr);

@@ -31,19 +31,17 @@ static const struct {
 	{ "punt_burst", apply_punt_limit },
 };
 
-static size_t find_live(const struct config_key *key)
+bool reload_knows(const char *section, const char *key)
 {
-	size_t i = 0;
-
-	while (i < ARRAY_LEN(live) && (strcmp(key->section, "daemon") != 0 ||
-				       strcmp(key->name, live[i].key) != 0))
-		i++;
-	return i;
+	for (size_t i = 0; i < ARRAY_LEN(live); i++)
+		if (!strcmp(section, "daemon") && !strcmp(key, live[i].key))
+			return true;
+	return false;
 }
 
 bool reload_is_live(const struct config_key *key)
 {
-	return find_live(key) < ARRAY_LEN(live);
+	return reload_knows(key->section, key->name);
 }
 
 /* ---- what differs ---- */

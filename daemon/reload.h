@@ -33,3 +33,4 @@ int reload_compare(struct router *r, const struct reload_ops *ops, struct err *e
  * file; then nothing has changed. */
 int reload(struct router *r, const struct reload_ops *ops, struct err *err);
 bool reload_is_live(const struct config_key *key);
+bool reload_knows(const char *section, const char *key); /* the same */

@@ -17,7 +17,7 @@ listen() # NAME ARGS...
 
 told_of_a_change()
 {
-	fwdctl route replace 203.0.113.0/24 blackhole metric $RANDOM
+	fwdctl route replace 203.0.113.0/24 blackhole metric "$RANDOM"
 	fwdctl port show >/dev/null
 	[ -s "$1" ]
 }

@@ -15,7 +15,7 @@ offers() # EXPECTED WORDS...
 	equal "completion of '$*'" "$("$tool" --complete "$@" | tr '\n' '|')" "$expected"
 }
 
-offers 'route|nexthop|port|worker|drop|monitor|config|reload|log|status|version|help|' ''
+offers 'route|nexthop|port|worker|drop|monitor|top|config|reload|log|status|version|help|' ''
 offers 'route|reload|' r
 offers 'add|append|' route a
 offers 'show|get|add|replace|append|del|flush|save|restore|' -j -T 3 route ''
@@ -54,6 +54,9 @@ missing=$(fwdctl help | sed -n 's/^.*  *\(--[a-z-]*\) .*/\1/p' |
 	done)
 equal 'options that it lacks' "$missing" ''
 at_least 'options in the help' "$(fwdctl help | grep -c '^ .* --[a-z]')" 14
+
+"$FWD_BIN/daemon/mlx5fwd" --manual >"$TMPDIR/page"
+equal 'of mlx5fwd.conf(5) groff complains' "$(groff -man -ww -z "$TMPDIR/page" 2>&1)" ''
 
 # ---- with one ----
 hosts_up

@@ -63,6 +63,7 @@ SPECS = {
              "open": True},
     "worker": {"worker": count, "cpu": number, "received": count, "forwarded": count,
                "turns": count, "open": True},
+    "top": {"status": any_kind, "ports": rows, "workers": rows, "drops": rows},
     "config": {"section": text, "port?": text, "key": text, "value": text, "default": text,
                "said": flag, "live": flag},
     "config-diff": {"section": text, "port?": text, "key?": text, "runs": text, "file": text,
