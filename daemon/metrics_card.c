@@ -84,19 +84,11 @@ static void take(const struct ethtool_gstrings *strings,
 	}
 }
 
-static int look_at_counters(int fd, const char *netdev, struct card_facts *ret)
+static int look_at_each(int fd, const char *netdev, struct ethtool_gstrings *strings,
+			struct ethtool_stats *stats, uint32_t n, struct card_facts *ret)
 {
-	SCOPED_FREE struct ethtool_gstrings *strings = NULL;
-	SCOPED_FREE struct ethtool_stats *stats = NULL;
-	uint32_t n;
-	int r = count_of_strings(fd, netdev, &n);
+	int r;
 
-	if (r < 0 || !n)
-		return r;
-	strings = calloc(1, sizeof(*strings) + (n + SPARE) * (size_t)ETH_GSTRING_LEN);
-	stats = calloc(1, sizeof(*stats) + (n + SPARE) * sizeof(stats->data[0]));
-	if (!strings || !stats)
-		return -ENOMEM;
 	*strings = (struct ethtool_gstrings){ .cmd = ETHTOOL_GSTRINGS,
 					      .string_set = ETH_SS_STATS,
 					      .len = n };
@@ -106,6 +98,23 @@ static int look_at_counters(int fd, const char *netdev, struct card_facts *ret)
 		r = ask(fd, netdev, stats);
 	if (!r && strings->len == n && stats->n_stats == n)
 		take(strings, stats, n, ret);
+	return r;
+}
+
+static int look_at_counters(int fd, const char *netdev, struct card_facts *ret)
+{
+	struct ethtool_gstrings *strings;
+	struct ethtool_stats *stats;
+	uint32_t n;
+	int r = count_of_strings(fd, netdev, &n);
+
+	if (r < 0 || !n)
+		return r;
+	strings = calloc(1, sizeof(*strings) + (n + SPARE) * (size_t)ETH_GSTRING_LEN);
+	stats = calloc(1, sizeof(*stats) + (n + SPARE) * sizeof(stats->data[0]));
+	r = strings && stats ? look_at_each(fd, netdev, strings, stats, n, ret) : -ENOMEM;
+	free(strings);
+	free(stats);
 	return r;
 }
 

@@ -78,9 +78,10 @@ extern const struct metric_label label_port, label_queue, label_worker, label_fa
 	label_rdma_core, label_compiler;
 
 /* What a row of the table reads, metrics_read.c; `where` of the row says which. */
+#define MAYBE __attribute__((unused)) /* most use some of these only */
 #define METRIC_READ(name) \
-	int read_##name(const void *of, const struct metric *m, const unsigned at[], \
-			struct metric_value *ret)
+	int read_##name(MAYBE const void *of, MAYBE const struct metric *m, \
+			MAYBE const unsigned at[], MAYBE struct metric_value *ret)
 METRIC_READ(one);
 METRIC_READ(ready);
 METRIC_READ(scrape_success);

@@ -5,8 +5,6 @@
 #include "mac.h"
 #include "metrics_inside.h"
 
-/* Most use some of these only. */
-#define MAYBE __attribute__((unused))
 #define TEXT(name) \
 	static const char *name(MAYBE const void *of, MAYBE const unsigned at[], \
 				MAYBE unsigned i, MAYBE char room[METRIC_TEXT])

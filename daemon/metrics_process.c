@@ -8,7 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../lib/base/cleanup.h"
 #include "../lib/base/time.h"
 #include "metrics_inside.h"
 
@@ -32,16 +31,23 @@ static double started_s(uint64_t ticks_after_boot, double ticks_per_s)
 	return started;
 }
 
+static int read_stat(char *line, int size)
+{
+	FILE *f = fopen("/proc/self/stat", "re");
+	int r = f && fgets(line, size, f) ? 0 : -EIO;
+
+	if (f)
+		fclose(f);
+	return r;
+}
+
 static int look_at_stat(struct process_facts *ret)
 {
-	SCOPED_FILE FILE *f = fopen("/proc/self/stat", "re");
 	uint64_t user, system, start, virtual, resident;
 	double ticks_per_s = (double)sysconf(_SC_CLK_TCK);
 	char line[1024], *rest;
 
-	if (!f)
-		return err_errno();
-	rest = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
+	rest = read_stat(line, sizeof(line)) ? NULL : strrchr(line, ')');
 	/* After the name fields 3 to 24; some are negative. */
 	if (!rest ||
 	    sscanf(rest,

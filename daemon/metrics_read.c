@@ -9,9 +9,6 @@
 #include "latency.h"
 #include "metrics_inside.h"
 
-/* A reader uses what it needs of the four. */
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-
 static const struct scrape *scrape_of(const void *of)
 {
 	return of;

@@ -6,7 +6,6 @@
 # timeout: 120
 . "$(dirname "$0")/../netns/lib.sh"
 
-ports='eth0 eth1 eth2 eth3'
 routes=${ROUTES:-200000}
 here=$(dirname "$0")
 
@@ -32,11 +31,10 @@ fast_enough() # WHAT
 	within "$1: milliseconds of the fastest of 20" "${fastest%.*}" 0 49
 }
 
-# shellcheck disable=SC2086 # words
-model_start $(printf -- '--port %s=loop ' $ports)
+model_start --port eth0=loop --port eth1=loop --port eth2=loop --port eth3=loop
 {
 	printf '[daemon]\ncontrol_socket = %s\nworkers = 16\nidle = sleep\n' "$socket"
-	for port in $ports; do
+	for port in eth0 eth1 eth2 eth3; do
 		ip link set "$port" up
 		printf '[port %s]\nrx_packets = 64\ntx_packets = 64\n' "$port"
 	done
@@ -57,7 +55,8 @@ timed_scrapes
 fast_enough "$routes routes"
 
 python3 "$here/exposition.py" get 127.0.0.1:15350 /metrics |
-	python3 -c 'import json, sys; sys.stdout.write(json.load(sys.stdin)["body"])' >"$TMPDIR/text"
+	python3 -c 'import json, sys
+print(json.load(sys.stdin)["body"], end="")' >"$TMPDIR/text"
 series=$(python3 "$here/exposition.py" check text "$TMPDIR/text" | awk '{ print $4 }')
 report "series of 4 ports and 16 workers: $series"
 within 'series, on 4 ports and 16 workers' "$series" 400 1500

@@ -8,7 +8,11 @@ prom=$TMPDIR/prom
 mkdir "$prom"
 
 query() { in_r python3 "$here/prom.py" query "$1"; }
-one() { query "$1" 2>/dev/null | awk '{ n += $1 } END { print NR ? n : "none" }'; }
+one() # EXPRESSION: sum of the answers
+{
+	query "$1" 2>/dev/null |
+		awk '{ n += $1 } END { if (NR) printf "%.15g\n", n; else print "none" }'
+}
 is() { [ "$(one "$1")" = "$2" ]; }
 
 hosts_up

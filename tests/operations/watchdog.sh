@@ -64,7 +64,8 @@ wait_for 20 'the daemon is about to abort' [ -e "$TMPDIR/freeze.aborting" ]
 check 'the process is there' kill -0 "$daemon"
 check 'and the kernel forwards' answers a 20 10.0.2.2
 check 'IPv6 too' answers a 20 2001:db8:2::2
-check 'it said why' grep -q 'error: worker 0: no turn for 5000 ms; the kernel gets all ports' "$fwd_log"
+check 'it said why' grep -q 'error: worker 0: no turn for 5000 ms; the kernel gets all ports' \
+	"$fwd_log"
 check 'to systemd, too' was_told 'STATUS=a worker is stuck'
 touch "$TMPDIR/freeze.go"
 wait "$fwd_pid"
