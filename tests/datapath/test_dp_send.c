@@ -301,18 +301,19 @@ static void full(void **state)
 
 	sender_open(&s, *state, 128);
 	for (unsigned round = 0; round < 6; round++) {
-		for (;;) {
+		while (s.n < SLOTS - 1) {
 			make(&want[s.n], 60 + test_below(60), s.n);
 			if (!queue(&s, &want[s.n], 0, 0))
 				break;
 			if (round % 2)
 				m5_tx_ring(s.tx);
 		}
-		if (round % 2 == 0) {
-			assert_in_range(s.n, 64, 1023);
+		/* Where one ring is full the next takes over, and the card may keep up. */
+		if (round % 2 == 0 && s.rings == 1) {
+			assert_in_range(s.n, 64, SLOTS - 2);
 			assert_false(queue(&s, &want[s.n], 0, 0));
-			m5_tx_ring(s.tx);
 		}
+		m5_tx_ring(s.tx);
 		arrives(&s);
 	}
 	assert_false(wire_receive(wire, &is, 20));
