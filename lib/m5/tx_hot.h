@@ -555,14 +555,10 @@ ALWAYS_INLINE void m5_tx_tell(struct m5_tx *tx, struct m5_tx_ring *r)
 	r->packets_new = 0;
 	m5_wmb_entries();
 	WRITE_ONCE(r->dbrec[PRM_DBREC_SEND].raw, to_be32(r->next).raw);
-	if (tx->write_combining) {
-		m5_wmb_doorbell();
-		*tx->doorbell = r->first.raw;
+	m5_wmb_doorbell();
+	*tx->doorbell = r->first.raw;
+	if (tx->write_combining)
 		m5_flush_doorbell();
-	} else {
-		m5_wmb_doorbell_nc();
-		*tx->doorbell = r->first.raw;
-	}
 }
 
 ALWAYS_INLINE void m5_tx_next_ring(struct m5_tx *tx)
