@@ -1,6 +1,6 @@
 #!/bin/bash
 # datapath/modes.sh - the same frames through the router in every mode, the same bytes come out
-# timeout: 300
+# timeout: 600
 #
 #   in0.pcap --- eth0                eth0 --- out0.pcap
 #   in1.pcap --- eth1    mlx5fwd     eth1 --- out1.pcap       four ports, each to each
@@ -27,9 +27,11 @@ send=pointer,copied,mixed,auto
 send_rings=1,4
 doorbell=nc,wc'
 conditions='pace=fast,slow
-ttl=card,router'
+ttl=card,router
+card=new,old'
 [ "${1:-}" != --all ] || conditions='pace=fast
-ttl=card'
+ttl=card
+card=new'
 declare -A mode=()
 judged= kept=
 
@@ -62,10 +64,13 @@ device_start()
 	[ "${mode[pace]}" = fast ] || options=,rate=20000
 	[ "${mode[ttl]}" = card ] ||
 		options+=,cap=ft.rx_outer_ipv4_ttl=0,cap=ft.rx_outer_ipv6_hop_limit=0
+	# One packet a work entry, its header in it.
+	[ "${mode[card]}" = new ] ||
+		options+=,cap=eth.enhanced_multi_pkt_send_wqe=0,cap=eth.wqe_inline_mode=0
 	for i in 0 1 2 3; do
 		[ $i != 3 ] || mtu=1500
-		args+=(--port "eth$i=pcap:$TMPDIR/in$i.pcap,$TMPDIR/out$i.pcap,start=ctl,retry$options")
-		args[-1]+=",netns=r,mac=02:00:00:00:cc:0$i,mtu=$mtu"
+		args+=(--port "eth$i=pcap:$TMPDIR/in$i.pcap,$TMPDIR/out$i.pcap,start=ctl,retry")
+		args[-1]+="$options,netns=r,mac=02:00:00:00:cc:0$i,mtu=$mtu"
 	done
 	model_start "${args[@]}"
 }
@@ -88,6 +93,15 @@ counters()
 {
 	fwdctl -s -s port show | awk '/^eth/ { port = substr($1, 1, 4) }
 		{ for (i = 1; i < NF; i++) if ($(i + 1) ~ /^[0-9]+$/) print port, $i, $(i + 1) }'
+}
+
+# VALUE VALUE ..., in one line.
+counts() # PORT NAME...
+{
+	local port=$1 name
+
+	shift
+	for name in "$@"; do count "$port" "$name"; done | xargs
 }
 
 count() { awk -v port="$1" -v name="$2" '$1 == port && $2 == name { print $3 }' "$TMPDIR/count"; }
@@ -120,11 +134,11 @@ counts_are() # WHAT PORT QUEUED FORWARDED DROPPED PUNTED LATE-QUEUED LATE-PUNTED
 
 	[ "${mode[ttl]}" = card ] || queued=$7 punted=$8
 	equal "$1: $2 received, forwarded, dropped, punted" \
-		"$(for name in received forwarded dropped punted; do count "$2" $name; done | xargs)" \
+		"$(counts "$2" received forwarded dropped punted)" \
 		"$queued $4 $5 $punted"
 	equal "$1: $2 errors" \
-		"$(count "$2" receive_errors) $(count "$2" transmit_errors) $(count_of "$2" wqe_refusals)" \
-		'0 0 0'
+		"$(counts "$2" receive_errors transmit_errors recoveries)" '0 0 0'
+	equal "$1: $2 work entries refused" "$(count_of "$2" wqe_refusals)" 0
 }
 
 compressed()
@@ -145,6 +159,7 @@ chosen_is_asked_for() # WHAT
 	is=$(fwdctl -d port show eth0)
 	[ "${mode[striding]}" = yes ] || queue=cyclic
 	[ "${mode[doorbell]}" = nc ] || page=write-combining
+	[ "${mode[card]}" = new ] || send=single
 	[ "$send" != auto ] || send=$(pair mode <<<"$is")
 	equal "$1: chosen" \
 		"$(for name in queue compression prefetch mode doorbell; do
