@@ -220,7 +220,7 @@ uint32_t make6(uint8_t *f, unsigned port, uint8_t key, uint8_t hops)
 
 /* ---- tests ---- */
 
-uint64_t sum(const uint64_t *v, size_t n)
+static uint64_t sum(const uint64_t *v, size_t n)
 {
 	uint64_t s = 0;
 

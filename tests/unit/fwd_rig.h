@@ -56,6 +56,5 @@ void empty_punts(struct rig *rig);
 /* Frames for @port; @key: first octet of the destination, fourth of an IPv6 one. Return: length. */
 uint32_t make4(uint8_t *f, unsigned port, uint8_t key, uint8_t ttl, uint32_t ip_len);
 uint32_t make6(uint8_t *f, unsigned port, uint8_t key, uint8_t hops);
-uint64_t sum(const uint64_t *v, size_t n);
 /* received = forwarded + punted + dropped, on every port. */
 void check_conservation(const struct rig *rig);

@@ -11,6 +11,10 @@
 #define TAGGED(vlan) \
 	"{\"lladdr\":\"" MAC "\",\"dev\":\"eth0\"," vlan "\"weight\":1,\"flags\":[]}"
 
+#define TAGGED_ROUTE \
+	"{\"dst\":\"11.0.0.0/8\",\"nexthops\":[" TAGGED("") "," TAGGED("\"vlan\":1,") "," TAGGED( \
+		"\"vlan\":4094,") "],\"protocol\":\"static\",\"metric\":0,\"flags\":[]}"
+
 static void routes_are_added_shown_changed_and_deleted(void **state)
 {
 	static const struct {
@@ -29,9 +33,7 @@ static void routes_are_added_shown_changed_and_deleted(void **state)
 		{ "route show\n",
 		  { "{\"dst\":\"10.0.0.0/8\",\"lladdr\":\"7c:c2:55:be:f3:c7\",\"dev\":\"eth1\","
 		    "\"vlan\":100,\"protocol\":\"static\",\"metric\":0,\"flags\":[]}",
-		    "{\"dst\":\"11.0.0.0/8\",\"nexthops\":[" TAGGED("") "," TAGGED(
-			    "\"vlan\":1,") "," TAGGED("\"vlan\":4094,") "],\"protocol\":\"static\",\"metric\":0,\"flags\":[]}",
-		    OK } },
+		    TAGGED_ROUTE, OK } },
 		{ "route del 11/8\n", { OK } },
 		{ "route replace 10/8 blackhole metric 7\n", { OK } },
 		{ "route add ::/0 unreachable\n", { OK } },

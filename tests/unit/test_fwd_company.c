@@ -93,7 +93,7 @@ static uint32_t make_any(uint8_t *f, uint32_t id)
 	if (test_below(40))
 		return len;
 	memmove(f + 16, f + 12, len - 12);
-	memcpy(f + 12, "\x81\0\xe0\0", 4); /* priority tag */
+	memcpy(f + 12, ((const uint8_t[]){ 0x81, 0, 0xe0, 0 }), 4); /* priority tag */
 	return len + 4;
 }
 

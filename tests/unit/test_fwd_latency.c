@@ -89,13 +89,14 @@ static void run_loop(struct rig *r)
 
 static void receive(struct rig *r, uint8_t first_octet, uint64_t stamp)
 {
+	static const uint8_t head[] = { 2,    0x99, 0x99, 0x99, 0x99, 0x99, 8, 0,
+					0x45, 0,    0,	  46,	0,    0,    0, 0,
+					64,   17,   0,	  0,	192,  0,    2, 1 };
 	uint8_t f[60] = { 0 };
 	be16_t sum;
 
 	memcpy(f, mac, 6);
-	memcpy(f + 6,
-	       "\x02\x99\x99\x99\x99\x99\x08\0\x45\0\0\x2e\0\0\0\0\x40\x11\0\0\xc0\0\2\1",
-	       24);
+	memcpy(f + 6, head, sizeof(head));
 	f[30] = first_octet;
 	sum = csum_of(f + 14, 20);
 	memcpy(f + 24, &sum, 2);
