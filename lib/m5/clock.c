@@ -37,7 +37,7 @@ void m5_clock_init(struct m5_clock *c, unsigned ts_format, uint32_t khz, unsigne
 {
 	*c = (struct m5_clock){ .khz = khz ? khz : NS_PER_MS };
 	if (ts_format != PRM_TS_REAL_TIME)
-		c->mask = UINT64_MAX >> (64 - (bits < BITS_MAX ? bits : BITS_MAX));
+		c->mask = (UINT64_C(2) << ((bits < BITS_MAX ? bits : BITS_MAX) - 1)) - 1;
 }
 
 /* The kernel knows how many bits count; where it does not say, the fewest that are known of. */

@@ -22,9 +22,9 @@
  * minis of an array that is not read to its end are kept in rx->kept.
  *
  * What a mini does not say is the title's: checksum results, VLAN tag. That they hold for
- * the whole session is what the drivers of all the world rely on: Linux (en_rx.c, mlx5e_handle_csum:
- * a short frame's CHECKSUM_UNNECESSARY is by the title's bits) and DPDK (mlx5_rxtx_vec_*.h:
- * ol_flags of the title's mbuf).
+ * the whole session is what other drivers rely on: Linux
+ * (en_rx.c, mlx5e_handle_csum: a short frame's CHECKSUM_UNNECESSARY is by the title's bits) and
+ * DPDK (mlx5_rxtx_vec_*.h: ol_flags of the title's mbuf).
  *
  * Everything is written once, for constants that say which kind of queue it is.
  * Source: DPDK drivers/net/mlx5/mlx5_rx.c, mlx5_rx_poll_len; Linux en_rx.c, mlx5e_decompress_cqe.
@@ -141,13 +141,19 @@ ALWAYS_INLINE bool row_add(struct row *r, struct m5_pkt *pkt, uint32_t byte_cnt,
 
 /* ---- slots of the basic layout that are to be marked ---- */
 
+/* 1 to 64 of them. */
+ALWAYS_INLINE uint64_t first_bits(uint32_t n)
+{
+	return (UINT64_C(2) << (n - 1)) - 1;
+}
+
 ALWAYS_INLINE void stale_set(struct m5_rx *rx, uint32_t ci, uint32_t n)
 {
 	while (n) {
 		uint32_t slot = ci & rx->cq.mask, bit = slot & 63,
 			 k = min_u32(n, 64 - bit);
 
-		rx->stale[slot / 64] |= UINT64_MAX >> (64 - k) << bit;
+		rx->stale[slot / 64] |= first_bits(k) << bit;
 		ci += k;
 		n -= k;
 	}
@@ -159,7 +165,7 @@ ALWAYS_INLINE void stale_mark(struct m5_rx *rx, uint32_t ci, uint32_t n)
 	while (n) {
 		uint32_t slot = ci & rx->cq.mask, bit = slot & 63,
 			 k = min_u32(n, 64 - bit);
-		uint64_t mask = UINT64_MAX >> (64 - k) << bit;
+		uint64_t mask = first_bits(k) << bit;
 		uint64_t bits = rx->stale[slot / 64] & mask;
 
 		rx->stale[slot / 64] &= ~mask;

@@ -511,8 +511,8 @@ static void header_words(void **state)
 
 	(void)state;
 	fake_rx_open(&f, 2, 3, 6);
-	for (uint16_t i = 0; i < N; i++) {
-		write_entry(&f, 1 << 16 | 60, i, PRM_CQE_RECEIVED << 4);
+	for (uint32_t i = 0; i < N; i++) {
+		write_entry(&f, 1 << 16 | 60, (uint16_t)i, PRM_CQE_RECEIVED << 4);
 		entry_before(&f)->header = to_be32(rows[i].header);
 		entry_before(&f)->tunnel = rows[i].tunnel;
 	}
