@@ -237,7 +237,8 @@ void print_port(const struct print *p, const struct row *row)
 					    "punt_failed",    "out_of_buffer",
 					    "receive_errors", "transmit_errors",
 					    "recoveries",     "carrier_changes",
-					    "doorbells",      NULL };
+					    "doorbells",      "compressed_completions",
+					    NULL };
 	static const char *const details[] = { "receive", "send", NULL };
 
 	printf("%s: %s %s address %s mtu %" PRId64 " %s %s %s queues %" PRId64 "\n",

@@ -110,7 +110,8 @@ static void set_punt_results(struct row *row, const struct router *r,
 
 static void set_queues(struct row *row, const struct router *r, const struct port *p)
 {
-	uint64_t out_of_buffer = 0, rx_errors = 0, tx_errors = 0, doorbells = 0, v;
+	uint64_t out_of_buffer = 0, rx_errors = 0, tx_errors = 0, doorbells = 0;
+	uint64_t compressed = 0, v;
 
 	for (unsigned w = 0; w < r->n_workers; w++) {
 		const struct m5_rx *rx = m5_rxq_hot(p->rxq[w]);
@@ -121,11 +122,13 @@ static void set_queues(struct row *row, const struct router *r, const struct por
 		rx_errors += fwd_read(&rx->errors) + fwd_read(&rx->out_of_step);
 		tx_errors += fwd_read(&tx->errors);
 		doorbells += fwd_read(&tx->doorbells);
+		compressed += fwd_read(&rx->compressed);
 	}
 	row_set_count(row, "out_of_buffer", out_of_buffer);
 	row_set_count(row, "receive_errors", rx_errors);
 	row_set_count(row, "transmit_errors", tx_errors);
 	row_set_count(row, "doorbells", doorbells);
+	row_set_count(row, "compressed_completions", compressed);
 	row_set_count(row, "recoveries", p->recoveries);
 	row_set_count(row, "carrier_changes", p->carrier_changes);
 }
@@ -135,11 +138,8 @@ static void set_receive(struct row *row, const struct router *r, const struct po
 {
 	struct row *receive = row_new();
 	struct m5_rxq_info i;
-	uint64_t compressed = 0;
 
 	m5_rxq_info(p->rxq[0], &i);
-	for (unsigned w = 0; w < r->n_workers; w++)
-		compressed += fwd_read(&m5_rxq_hot(p->rxq[w])->compressed);
 	row_set_text(receive, "queue", i.striding ? "striding" : "cyclic");
 	row_set_count(receive, "chunks", i.chunks);
 	row_set_count(receive, "strides_of_a_chunk", i.strides);
@@ -148,7 +148,6 @@ static void set_receive(struct row *row, const struct router *r, const struct po
 	row_set_text(receive, "compression", i.compression);
 	row_set_text(receive, "compression_reason", i.why);
 	row_set_text(receive, "compression_format", i.mini);
-	row_set_count(receive, "compressed_completions", compressed);
 	row_set_count(receive, "prefetch", i.prefetch);
 	row_set_row(row, "receive", receive);
 }

@@ -520,7 +520,9 @@ ALWAYS_INLINE uint32_t take_session(struct m5_rx *rx, struct m5_pkt pkt[], uint3
 	} while (n < max && rx->minis && (k || odd_mini(rx)));
 	if (unlikely(rx->minis))
 		keep_minis(rx);
-	rx->compressed += rx->cq.ci - from;
+	/* Others read it at any time. */
+	__atomic_store_n(&rx->compressed, rx->compressed + (rx->cq.ci - from),
+			 __ATOMIC_RELAXED);
 	if (layout == M5_CQ_BASIC)
 		stale_mark(rx, from, rx->cq.ci - from);
 	return n;
