@@ -26,7 +26,7 @@ struct pkt_options {
 	int cpu[PKT_CPUS_MAX];
 	unsigned n_cpus; /* 0 = choose */
 	uint32_t packets;
-	uint32_t striding;
+	uint32_t striding, compression; /* yes or no; enum m5_compression */
 	uint32_t send, rings, doorbell; /* enum m5_send; 0 = choose; enum m5_doorbell */
 	uint32_t interval_s, seconds;	/* 0 = never, no end */
 	bool json;

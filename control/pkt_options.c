@@ -26,6 +26,11 @@ static const char *const send_words[] = { [M5_SEND_AUTO] = "auto",
 static const char *const doorbell_words[] = {
 	[M5_DOORBELL_AUTO] = "auto", [M5_DOORBELL_NC] = "nc", [M5_DOORBELL_WC] = "wc", NULL
 };
+static const char *const compression_words[] = { [M5_COMPRESSION_AUTO] = "auto",
+						 [M5_COMPRESSION_OFF] = "off",
+						 [M5_COMPRESSION_BASIC] = "basic",
+						 [M5_COMPRESSION_ENHANCED] = "enhanced",
+						 NULL };
 static const char *const yes_no[] = { "no", "yes", NULL };
 
 /* A number, a power of two, or one of some words, whose index counts. */
@@ -45,6 +50,8 @@ static const struct option {
 	  "depth of each queue, a power of two (default 1024)" },
 	{ "striding", "yes|no", FIELD(striding), 0, 0, false, yes_no,
 	  "many packets to a receive buffer, where the device can (default yes)" },
+	{ "compression", "auto|off|basic|enhanced", FIELD(compression), 0, 0, false,
+	  compression_words, "of completions (default auto: what the device can)" },
 	{ "send", "auto|pointer|copied|mixed", FIELD(send), 0, 0, false, send_words,
 	  "reflect: frames by pointer, or copied into send entries (default auto)" },
 	{ "rings", "N", FIELD(rings), 1, M5_TX_RINGS_MAX, false, NULL,

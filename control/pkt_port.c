@@ -57,14 +57,17 @@ static int open_send(struct pkt_port *p, unsigned queue, const struct pkt_option
 static int open_receive(struct pkt_port *p, unsigned queue, const struct pkt_options *o,
 			struct err *warn, struct err *err)
 {
-	struct m5_rxq_conf conf = { .packets = o->packets,
-				    .mtu = (uint16_t)(p->mtu < UINT16_MAX ? p->mtu
-									  : UINT16_MAX),
-				    .numa_node = -1,
-				    .striding = o->striding,
-				    .prefetch = M5_PREFETCH_DEFAULT,
-				    .peers = &p->dev,
-				    .n_peers = 1 };
+	struct m5_rxq_conf conf = {
+		.packets = o->packets,
+		.mtu = (uint16_t)(p->mtu < UINT16_MAX ? p->mtu : UINT16_MAX),
+		.numa_node = -1,
+		.striding = o->striding,
+		.compression = (enum m5_compression)o->compression,
+		/* Frames that are only counted are not looked at. */
+		.prefetch = o->command == PKT_REFLECT ? M5_PREFETCH_DEFAULT : 0,
+		.peers = &p->dev,
+		.n_peers = 1
+	};
 	int r = m5_rxq_open(p->dev, &conf, warn, err, &p->rxq[queue]);
 
 	return r ? r : m5_rxq_start(p->rxq[queue], err);

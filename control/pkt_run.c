@@ -5,7 +5,6 @@
  */
 
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include "../lib/m5/rx_hot.h"
 #include "../lib/m5/tx_hot.h"
 #include "../lib/place/pin.h"
+#include "../lib/place/plan.h"
 #include "mlx5pkt.h"
 
 enum { BURST = 64, QUIET_MS = 20, LOOK_MS = 100 };
@@ -67,14 +67,14 @@ ALWAYS_INLINE void swap_macs(uint8_t *frame)
 /* Packets of a buffer come one after the other: it is told once. */
 ALWAYS_INLINE void let_go(struct m5_rx *rx, const struct m5_pkt pkt[], uint32_t n)
 {
-	uint32_t first = 0;
+	uint32_t i = 0, first;
 
-	for (uint32_t i = 1; i <= n; i++) {
-		if (i < n && pkt[i].wqe == pkt[first].wqe)
-			continue;
-		if (i > first)
-			m5_rx_put(rx, pkt[first].wqe, i - first);
+	while (i < n) {
 		first = i;
+		do {
+			i++;
+		} while (i < n && pkt[i].wqe == pkt[first].wqe);
+		m5_rx_put(rx, pkt[first].wqe, i - first);
 	}
 }
 
@@ -168,46 +168,36 @@ static void *worker_main(void *arg)
 
 /* ---- the main thread ---- */
 
-/* Named, or the last of those this process may use; -1 = there are not so many. */
-static int choose_cpu(const struct pkt_options *o, unsigned worker)
+/* A CPU for each thread: as wished, or as for the daemon's workers. */
+static int plan_cpus(struct place_plan *plan, const struct pkt_port port[],
+		     const struct pkt_options *o, struct err *err)
 {
-	int left = (int)worker;
-	cpu_set_t set;
+	struct place_limits limits;
+	int r = place_limits_read(&limits);
 
+	if (r < 0)
+		return err_set(err, r, "CPUs of this process: %s", strerror(-r));
+	place_topo_read(PLACE_SYSFS, &limits, &plan->topo);
+	plan->n_workers = o->queues;
+	plan->n_ports = o->n_ports;
+	for (unsigned i = 0; i < o->n_ports; i++)
+		plan->port[i] =
+			(struct place_port){ port[i].netdev,
+					     m5_dev_caps(port[i].dev)->numa_node };
 	if (o->n_cpus)
-		return o->cpu[worker];
-	if (sched_getaffinity(0, sizeof(set), &set))
-		return -1;
-	for (int cpu = CPU_SETSIZE - 1; cpu >= 0; cpu--)
-		if (CPU_ISSET(cpu, &set) && left-- == 0)
-			return cpu;
-	return -1;
-}
-
-static int check_cpus(const struct pkt_options *o, struct err *err)
-{
-	cpu_set_t set;
-
-	if (sched_getaffinity(0, sizeof(set), &set))
-		return err_set(err, -errno, "CPUs of this process: %s", strerror(errno));
-	for (unsigned i = 0; i < o->n_cpus; i++)
-		if (!CPU_ISSET(o->cpu[i], &set))
-			return err_set(
-				err, -EINVAL,
-				"--cpus: CPU %d: this process may not use it (no such CPU, "
-				"or outside its cpuset)",
-				o->cpu[i]);
+		return place_plan_take(plan, o->cpu, o->n_cpus, err);
+	place_plan_choose(plan);
 	return 0;
 }
 
-static int start_worker(struct worker *w, unsigned index, struct pkt_port port[],
+static int start_worker(struct worker *w, unsigned index, int cpu, struct pkt_port port[],
 			const struct pkt_options *o)
 {
 	int r;
 
 	w->n_lanes = o->n_ports;
 	w->reflects = o->command == PKT_REFLECT;
-	w->cpu = choose_cpu(o, index);
+	w->cpu = cpu;
 	for (unsigned i = 0; i < o->n_ports; i++)
 		w->lane[i] = (struct lane){ .rx = m5_rxq_hot(port[i].rxq[index]),
 					    .tx = w->reflects
@@ -346,15 +336,16 @@ static void stop_workers(const struct pkt_options *o)
 int pkt_run(struct pkt_port port[], const struct pkt_options *o,
 	    void (*say)(const struct row *row), struct err *err)
 {
+	static struct place_plan plan;
 	sigset_t signals;
-	int r = check_cpus(o, err);
+	int r = plan_cpus(&plan, port, o, err);
 
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL); /* and in all threads to come */
 	for (unsigned w = 0; w < o->queues && !r; w++)
-		r = start_worker(&workers[w], w, port, o);
+		r = start_worker(&workers[w], w, plan.cpu[w], port, o);
 	for (unsigned i = 0; i < o->n_ports && !r; i++)
 		r = pkt_port_steer(&port[i], o, err);
 	if (!r)

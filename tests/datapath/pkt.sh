@@ -96,6 +96,9 @@ reflected 'one queue' 20000 len=70 eth0
 reflected 'sizes' 20000 len=70,len_max=1514 eth0
 reflected 'four queues' 20000 len=70,flows=64 --queues 4 eth0
 reflected 'a CPU named' 10000 len=70 --cpus 0 eth0
+for how in off basic enhanced; do
+	reflected "compression $how" 20000 len=70 --compression $how eth0
+done
 reflected 'cyclic' 20000 len=70 --striding no eth0
 reflected 'copied' 20000 len=70,len_max=300 --send copied --rings 4 eth0
 reflected 'mixed' 20000 len=70,len_max=1514 --send mixed eth0
@@ -161,7 +164,7 @@ refused "2-1: --cpus: must be a list of CPUs such as 2-5,8, each once$help" 1 \
 refused "--cpus: fewer CPUs than queues$help" 1 drop --queues 2 --cpus 0 eth0
 refused "turbo: unknown option$help" 1 drop --turbo 1 eth0
 refused 'nosuch0: there is no such network interface here' 2 drop nosuch0
-refused '--cpus: CPU 1023: this process may not use it (no such CPU, or outside its cpuset)' 2 \
+refused "there is no CPU 1023, but $(cat /sys/devices/system/cpu/present)" 2 \
 	drop --cpus 1023 eth0
 check 'without words: usage' [ "$(pkt 2>&1 | head -c 6)" = Usage: ]
 check 'help names every command' \
