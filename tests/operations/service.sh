@@ -61,8 +61,25 @@ mount -t cgroup2 none /sys/fs/cgroup
 mount -o remount,bind,ro /
 exec env container=test /usr/lib/systemd/systemd --system --unit=test.target --show-status=0
 EOT
-ip netns exec r unshare --pid --mount --cgroup --fork --kill-child --propagation private \
-	--mount-proc bash "$TMPDIR/boot" "$own" >"$TMPDIR/systemd.log" 2>&1 &
+# Its root of control groups is one below ours, which goes with it.
+mkdir "$TMPDIR/cgroup"
+mount -t cgroup2 none "$TMPDIR/cgroup"
+group=$TMPDIR/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)/mlx5fwd-test-$BASHPID
+mkdir "$group"
+bash -c 'echo $$ >"$1/cgroup.procs"
+	exec ip netns exec r unshare --pid --mount --cgroup --fork --kill-child \
+		--propagation private --mount-proc bash "${@:2}"' - "$group" "$TMPDIR/boot" "$own" \
+	>"$TMPDIR/systemd.log" 2>&1 &
+no_groups() { find "$group" -depth -type d -exec rmdir {} + 2>/dev/null; [ ! -e "$group" ]; }
+end_systemd()
+{
+	pkill -KILL -x systemd
+	for _ in $(seq 100); do
+		if no_groups; then break; fi
+		sleep 0.05
+	done
+}
+trap 'end_systemd; router_said' EXIT
 inner() { nsenter -t "$(pgrep -x systemd)" --pid --mount --cgroup --net "$@"; }
 unit() { inner systemctl --no-pager "$@"; }
 booted() { unit is-active test.target >/dev/null 2>&1; }
@@ -132,4 +149,6 @@ wait_for 20 'it is active' is_now ActiveState active
 check 'stop' unit stop mlx5fwd.service mlx5fwd-control.socket mlx5fwd-metrics.socket
 check 'and no socket is left' [ ! -e $socket ]
 [ $failed_checks = 0 ] || inner journalctl --no-pager
+end_systemd
+check 'nothing of it is left' [ ! -e "$group" ]
 finish
