@@ -37,7 +37,8 @@ static void the_best_way_works_here(void **state)
 	assert_true(fwd_watch_works(FWD_WATCH_PAUSE));
 	assert_true(fwd_watch_works(best));
 	assert_non_null(fwd_watch_by[best]);
-	for (int way = best + 1; best == FWD_WATCH_PAUSE && way < FWD_WATCH_COUNT; way++)
+	for (int way = (int)best + 1; best == FWD_WATCH_PAUSE && way < FWD_WATCH_COUNT;
+	     way++)
 		assert_false(fwd_watch_works((enum fwd_watch)way));
 	print_message("waits by %s\n", fwd_watch_name(best));
 }
