@@ -185,7 +185,7 @@ int ctl_parse(const char *line, struct row **ret, struct err *err)
 
 int ctl_reply(struct ctl_client *c, struct row **ret, bool *last, struct err *err)
 {
-	const char *line;
+	const char *line = NULL;
 	int r = ctl_line(c, &line, last, err);
 
 	return r < 0 ? r : ctl_parse(line, ret, err);

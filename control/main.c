@@ -48,8 +48,8 @@ static int take_rows(struct ctl_client *c, const struct command *cmd, struct pri
 		     struct row **error, struct err *err)
 {
 	bool raw = as_it_came(cmd, p), last = false;
-	const char *line;
-	struct row *row;
+	const char *line = NULL;
+	struct row *row = NULL;
 	int r;
 
 	while (!last) {

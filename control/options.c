@@ -230,7 +230,7 @@ static bool asks_help(size_t k)
 
 int options_take(int argc, char **argv, struct options *o, const char *words[], int *n)
 {
-	int i, r = take_first(argc, argv, o, &i);
+	int i = 0, r = take_first(argc, argv, o, &i);
 
 	*n = 0;
 	for (; i < argc && r == OPTIONS_GO_ON; i++) {

@@ -207,6 +207,12 @@ static uint32_t make_ip6(const struct question *q, const uint8_t src[16], uint8_
 	return bytes;
 }
 
+static void put_u16(uint8_t *at, uint16_t v)
+{
+	at[0] = (uint8_t)(v >> 8);
+	at[1] = (uint8_t)v;
+}
+
 /* Return: bytes of the frame. */
 static uint32_t make_frame(const struct question *q, uint8_t frame[FRAME_MAX])
 {
@@ -222,8 +228,8 @@ static uint32_t make_frame(const struct question *q, uint8_t frame[FRAME_MAX])
 	default_source(q, src);
 	bytes = q->family == 4 ? make_ip4(q, src, ip) : make_ip6(q, src, ip);
 	l4 = ip + (q->family == 4 ? sizeof(struct ip4_hdr) : sizeof(struct ip6_hdr));
-	memcpy(l4, &(uint16_t){ htons(q->sport) }, 2);
-	memcpy(l4 + 2, &(uint16_t){ htons(q->dport) }, 2);
+	put_u16(l4, q->sport);
+	put_u16(l4 + 2, q->dport);
 	return (uint32_t)sizeof(*eth) + bytes;
 }
 
@@ -285,7 +291,7 @@ static void decide_any(const struct router *r, uint32_t index, struct pkt_meta *
 /* What workers would find. Nobody frees tables but this thread. */
 static uint32_t look_up(const struct fib_tables *t, const struct question *q)
 {
-	uint32_t nh, four;
+	uint32_t nh = 0, four;
 	uint8_t six[1][16];
 
 	memcpy(six[0], q->dst, 16);

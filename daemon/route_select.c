@@ -113,40 +113,48 @@ static bool looks_like_prefix(const char *word)
 	return strpbrk(word, ".:/0123456789") || !strcmp(word, "default");
 }
 
+/* A word and its value. Return: 0, -ENOENT (another word) or -EINVAL. */
+static int take_value(struct router *r, struct route_select *s, const char *word,
+		      const char *value, struct err *err)
+{
+	size_t p = 0, v = 0;
+
+	while (p < ARRAY_LEN(places) && strcmp(word, places[p].word) != 0)
+		p++;
+	while (v < ARRAY_LEN(values) && strcmp(word, values[v].word) != 0)
+		v++;
+	if (p == ARRAY_LEN(places) && v == ARRAY_LEN(values))
+		return -ENOENT;
+	if (!value)
+		return err_set(err, -EINVAL, "%s: what follows it is missing", word);
+	return p < ARRAY_LEN(places) ? take_prefix(s, value, places[p].fits, err)
+				     : values[v].take(r, s, value, err);
+}
+
 /* Return: words taken, or -errno. */
 static int take_words(struct router *r, struct route_select *s, char *const words[],
 		      int n, struct err *err)
 {
-	int ret;
+	int ret = take_value(r, s, words[0], n > 1 ? words[1] : NULL, err);
 
-	for (size_t i = 0; i < ARRAY_LEN(places) + ARRAY_LEN(values); i++) {
-		bool is_place = i < ARRAY_LEN(places);
-		size_t v = i - ARRAY_LEN(places);
-
-		if (strcmp(words[0], is_place ? places[i].word : values[v].word) != 0)
-			continue;
-		if (n < 2)
-			return err_set(err, -EINVAL, "%s: what follows it is missing",
-				       words[0]);
-		ret = is_place ? take_prefix(s, words[1], places[i].fits, err)
-			       : values[v].take(r, s, words[1], err);
+	if (ret != -ENOENT)
 		return ret < 0 ? ret : 2;
-	}
-	s->all = !strcmp(words[0], "all");
-	if (!s->all && !looks_like_prefix(words[0]))
+	if (!strcmp(words[0], "all"))
+		return 1;
+	if (!looks_like_prefix(words[0]))
 		return err_set(
 			err, -EINVAL,
 			"%s: must be all, exact, root, match, proto, dev, lladdr, type "
 			"or a prefix",
 			words[0]);
-	ret = s->all ? 0 : take_prefix(s, words[0], is_exact, err);
+	ret = take_prefix(s, words[0], is_exact, err);
 	return ret < 0 ? ret : 1;
 }
 
 int route_select_parse(struct router *r, char *const words[], int n,
 		       struct route_select *ret, struct err *err)
 {
-	struct route_select s = { .all = n == 0 };
+	struct route_select s = { .fits = NULL };
 	int taken;
 
 	for (int i = 0; i < n; i += taken) {

@@ -15,7 +15,6 @@ struct router;
 typedef bool route_fits_fn(const struct fib_prefix *of, const struct fib_prefix *p);
 
 struct route_select {
-	bool all;	     /* was said, or nothing was */
 	route_fits_fn *fits; /* NULL: any prefix */
 	struct fib_prefix of;
 	bool has_origin, has_port, has_mac, has_kind;

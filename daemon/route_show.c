@@ -52,7 +52,7 @@ static int compare_legs(const void *a, const void *b)
 static void set_legs(struct row *row, const struct router *r, uint32_t index)
 {
 	static const char *const down[] = { "linkdown" };
-	struct shown_leg shown[FIB_GROUP_LEGS];
+	struct shown_leg shown[FIB_GROUP_LEGS] = { { NULL, NULL } };
 	struct fib_group g;
 
 	fib_group_at(r->fib, index, &g);

@@ -92,7 +92,7 @@ static int replace_route(struct router *r, const struct route_words *w)
 {
 	struct fib_route is;
 	bool there = fib_route_get(r->fib, &w->prefix, FIB_STATIC, &is), same;
-	uint32_t nh;
+	uint32_t nh = 0;
 	int ret = get_nexthop(r, w, &nh);
 
 	if (ret < 0)
@@ -107,7 +107,7 @@ static int replace_route(struct router *r, const struct route_words *w)
 
 static int add_route(struct router *r, const struct route_words *w)
 {
-	uint32_t nh;
+	uint32_t nh = 0;
 	int ret;
 
 	if (batch_restores(r))

@@ -91,6 +91,12 @@ static void converse(int fd, const char *said, size_t n)
 		check_replies(heard);
 }
 
+/* Nothing of the last conversations may be left. */
+static void stop(void)
+{
+	rig_stopped(NULL);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static bool started;
@@ -99,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	assert(said);
 	if (!started)
-		assert(rig_started(NULL) == 0);
+		assert(rig_started(NULL) == 0 && atexit(stop) == 0);
 	started = true;
 	fd = dial();
 	converse(fd, said, filter(data, size, said));

@@ -9,7 +9,7 @@ listen() # NAME ARGS...
 	local file=$TMPDIR/heard.$1
 
 	shift
-	fwdctl "$@" >"$file" 2>&1 &
+	"$tool" -S "$socket" -T 60 "$@" >"$file" 2>&1 & # no function: signals are for the tool
 	heard=$!
 	# It is heard once it says something: a route comes and goes until then.
 	wait_for 10 'the monitor listens' told_of_a_change "$file"

@@ -112,6 +112,14 @@ route replace 13.0.0.0/8 prohibit" \
 restore_fails 1 'route frob' "$TMPDIR/lines:1: route frob: unknown (EINVAL)"
 restore_fails 1 'route save' "$TMPDIR/lines:1: a batch holds changes only (EINVAL)"
 
+done_silently route add 14/8 $b_mac dev eth1 vlan 7
+fwdctl route save >"$TMPDIR/saved"
+check 'a tag is saved' grep -qx "route add 14.0.0.0/8 $b_mac dev eth1 vlan 7" "$TMPDIR/saved"
+prints 'added 0 changed 0 deleted 0 unchanged 7' route restore "$TMPDIR/saved"
+fits route route show
+fits nexthop nexthop show
+done_silently route del 14/8
+
 # ---- dry runs ----
 done_silently --dry-run route add 13/8 blackhole
 prints '' route show 13/8

@@ -46,14 +46,14 @@ def listed(spec):
     return lambda v: isinstance(v, list) and v != [] and all(wrong(r, spec) is None for r in v)
 
 
-LEG = {"lladdr": text, "dev": text, "weight": count, "flags": words}
-TARGET = {"type?": text, "lladdr?": text, "dev?": text, "nexthops?": listed(LEG)}
+LEG = {"lladdr": text, "dev": text, "vlan?": count, "weight": count, "flags": words}
+TARGET = {"type?": text, "lladdr?": text, "dev?": text, "vlan?": count, "nexthops?": listed(LEG)}
 ROUTE = {"dst": text, **TARGET, "protocol": text, "metric": count, "flags": words}
 SPECS = {
     "route": ROUTE,
     "route-get": {"dst": text, "prefix?": text, **TARGET, "protocol?": text, "metric?": count,
                   "flags?": words, "leg?": any_kind, "verdict": text, "reason?": text},
-    "nexthop": {"id": count, "type": text, "lladdr?": text, "dev?": text,
+    "nexthop": {"id": count, "type": text, "lladdr?": text, "dev?": text, "vlan?": count,
                 "src_lladdr?": text, "mtu?": count, "flags?": words, "nexthops?": listed(LEG)},
     "restore": {k: count for k in ("added", "changed", "deleted", "unchanged")},
     "drop": {"port": text, "dropped": counts, "punted": counts},

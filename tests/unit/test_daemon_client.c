@@ -105,7 +105,7 @@ static void a_line_may_have_4096_bytes(void **state)
 
 static void words_of_a_line_are_limited(void **state)
 {
-	char line[CTL_WORDS_MAX * 2 + 8] = "";
+	char line[CTL_WORDS_MAX * 2 + 8] = "", expected[40];
 	int fd = dial();
 
 	(void)state;
@@ -114,7 +114,8 @@ static void words_of_a_line_are_limited(void **state)
 	test_append(line, sizeof(line), "\n");
 	assert_has(ask(fd, line), "unknown request");
 	memmove(line + 2, line, strlen(line) + 1);
-	assert_has(ask(fd, line), "more than 256 words");
+	snprintf(expected, sizeof(expected), "more than %d words", CTL_WORDS_MAX);
+	assert_has(ask(fd, line), expected);
 	close(fd);
 }
 

@@ -26,7 +26,8 @@ static void write_file(const char *text)
 /* The rig's daemon has read this file. */
 static void runs_with(const char *text)
 {
-	struct exc_conf conf = { .n_rings = 0 };
+	struct ring *none[1] = { NULL };
+	struct exc_conf conf = { .ring = none, .n_rings = 0 };
 	struct err err = { "" };
 	char socket[108];
 
