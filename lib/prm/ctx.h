@@ -1,7 +1,8 @@
 /* prm/ctx.h - contexts of queues and what binds them, with their commands
  *
  * Source: Linux include/linux/mlx5/mlx5_ifc.h; umem fields, stride fields of cyclic
- * queues, layout of compressed completions and rx_hash_symmetric: DPDK drivers/common/mlx5/mlx5_prm.h.
+ * queues, layout of compressed completions and rx_hash_symmetric: DPDK
+ * drivers/common/mlx5/mlx5_prm.h.
  */
 #pragma once
 

@@ -7,7 +7,7 @@ bad=0
 
 arm=/usr/aarch64-linux-gnu/include
 flags=(--target=aarch64-linux-gnu -c -O1 -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror
-	-nostdlibinc -isystem "$arm" -idirafter /usr/include
+	-nostdlibinc -Ilib -isystem "$arm" -idirafter /usr/include
 	-idirafter /usr/include/x86_64-linux-gnu)
 object=$(mktemp)
 trap 'rm -f "$object"' EXIT

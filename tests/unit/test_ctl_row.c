@@ -204,8 +204,8 @@ static void numbers_are_taken_from_a_base(void **state)
 
 static void a_member_is_text(void **state)
 {
-	struct row *row = read_line(
-		"{\"t\":\"x\",\"n\":-5,\"f\":true,\"g\":false,\"l\":[\"a\",\"b\"],\"e\":[],\"o\":{}}");
+	struct row *row = read_line("{\"t\":\"x\",\"n\":-5,\"f\":true,\"g\":false,"
+				    "\"l\":[\"a\",\"b\"],\"e\":[],\"o\":{}}");
 	static const char *const is[][2] = { { "t", "x" },   { "n", "-5" },
 					     { "f", "yes" }, { "g", "no" },
 					     { "l", "a,b" }, { "e", "" },

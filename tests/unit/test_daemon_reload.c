@@ -1,4 +1,4 @@
-/* unit/test_daemon_reload.c - configuration shown, compared, read again; all of a change or nothing */
+/* unit/test_daemon_reload.c - configuration read again: all of a change or nothing */
 
 #include "control_rig.h"
 

@@ -49,7 +49,7 @@ testpmd()
 
 	dpdk_eal "${2:-}"
 	on dpdk-testpmd -l 0,1 "${args[@]}" -- --forward-mode="$1" --nb-cores=1 \
-		--rxq=$queues --txq=$queues --rxd=$ring --txd=${tx_ring:-$ring} --burst=64 \
+		--rxq=$queues --txq=$queues --rxd=$ring --txd="${tx_ring:-$ring}" --burst=64 \
 		--mbcache=512 --total-num-mbufs=$((ports * queues * 2 * ring + 1024)) --no-mlockall
 }
 
@@ -61,7 +61,7 @@ l3fwd()
 	config=$(each_port '(%d,0,1)' | paste -sd ,)
 	mask=$(printf '%x' $(((1 << ports) - 1)))
 	on "$l3fwd_big" -l 1 "${args[@]}" -- -p "$mask" -P --lookup="$1" --config="$config" \
-		--rx-queue-size=$ring --tx-queue-size=${tx_ring:-$ring} \
+		--rx-queue-size=$ring --tx-queue-size="${tx_ring:-$ring}" \
 		--rule_ipv4="$tables/$2.l3fwd" --rule_ipv6="$tables/$3.l3fwd"
 }
 
