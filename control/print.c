@@ -233,11 +233,16 @@ void print_port(const struct print *p, const struct row *row)
 					       "dropped",  "egress",	NULL };
 	static const char *const bytes[] = { "received_bytes", "egress_bytes",
 					     "forwarded_ipv4", "forwarded_ipv6", NULL };
-	static const char *const rest[] = { "punt_delivered", "punt_policed",
-					    "punt_failed",    "out_of_buffer",
-					    "receive_errors", "transmit_errors",
-					    "recoveries",     "carrier_changes",
-					    "doorbells",      "compressed_completions",
+	static const char *const rest[] = { "punt_delivered",
+					    "punt_policed",
+					    "punt_failed",
+					    "out_of_buffer",
+					    "receive_errors",
+					    "transmit_errors",
+					    "recoveries",
+					    "carrier_changes",
+					    "doorbells",
+					    "compressed_completions",
 					    NULL };
 	static const char *const details[] = { "receive", "send", NULL };
 
@@ -260,7 +265,7 @@ void print_worker(const struct print *p, const struct row *row)
 {
 	static const char *const traffic[] = { "received", "forwarded", NULL };
 	static const char *const turns[] = { "turns", "empty_turns", "sleeps", NULL };
-	static const char *const details[] = { "placement", NULL };
+	static const char *const details[] = { "placement", "loop", NULL };
 
 	printf("worker %" PRId64 " cpu ", row_number(row, "worker"));
 	if (row_number(row, "cpu") < 0)

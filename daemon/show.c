@@ -279,6 +279,15 @@ void request_drop_reset(struct request *req)
 
 /* ---- worker show ---- */
 
+static struct row *loop_row(void)
+{
+	struct row *row = row_new();
+
+	row_set_text(row, "instructions", fwd_worker_instructions());
+	row_set_text(row, "idle_wait", fwd_worker_watch());
+	return row;
+}
+
 static struct row *worker_row(const struct router *r, unsigned w)
 {
 	const struct fwd_count *c = fwd_worker_count(r->worker[w]);
@@ -299,6 +308,7 @@ static struct row *worker_row(const struct router *r, unsigned w)
 	row_set_count(row, "empty_turns", fwd_read(&c->empty_turns));
 	row_set_count(row, "sleeps", fwd_read(&c->sleeps));
 	placement_show(row, r, w);
+	row_set_row(row, "loop", loop_row());
 	return row;
 }
 

@@ -19,6 +19,8 @@
  *
  * IPv4 and IPv6 have bodies of their own; a burst that has both is sifted into two.
  *
+ * The file is built once for each set of instructions in code.c, which chooses.
+ *
  * Every packet leaves by exactly one exit: sent, punted or dropped with a reason.
  * tests/unit/test_fwd_loop.c checks that the three add up to what was received.
  */
@@ -389,7 +391,7 @@ static uint32_t turn(struct fwd_worker *w)
 	return n;
 }
 
-void fwd_loop(struct fwd_worker *w)
+static void loop(struct fwd_worker *w)
 {
 	while (!atomic_load_explicit(&w->stop, memory_order_relaxed) &&
 	       !atomic_load_explicit(&w->pause, memory_order_relaxed)) {
@@ -402,7 +404,7 @@ void fwd_loop(struct fwd_worker *w)
 }
 
 /* Bounded by turns and not by time: a worker that is kept from its CPU has no less to do. */
-void fwd_drain(struct fwd_worker *w)
+static void drain(struct fwd_worker *w)
 {
 	uint32_t quiet = 0;
 
@@ -412,3 +414,8 @@ void fwd_drain(struct fwd_worker *w)
 	}
 	fwd_publish(w);
 }
+
+#ifndef FWD_CODE
+#define FWD_CODE fwd_code_plain
+#endif
+const struct fwd_code FWD_CODE = { loop, drain };

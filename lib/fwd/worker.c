@@ -29,6 +29,7 @@ int fwd_worker_new(const struct fwd_conf *conf, struct fwd_worker **ret)
 	w->spin_ticks = conf->idle_spin_us * per_us;
 	w->pause_ticks = conf->idle_pause_us * per_us;
 	w->watch = fwd_watch_by[fwd_watch_best()];
+	w->code = fwd_code_of(fwd_set_best());
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->changed, NULL);
 	w->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -106,11 +107,11 @@ static void *worker_main(void *arg)
 
 	rcu_reader_start();
 	while (!atomic_load(&w->stop)) {
-		fwd_loop(w);
+		w->code->loop(w);
 		if (atomic_load(&w->pause))
 			wait_while_paused(w);
 	}
-	fwd_drain(w);
+	w->code->drain(w);
 	rcu_reader_stop();
 	return NULL;
 }
@@ -170,6 +171,14 @@ const struct fwd_count *fwd_worker_count(const struct fwd_worker *w)
 struct ring *fwd_worker_punt(struct fwd_worker *w)
 {
 	return &w->punt;
+}
+const char *fwd_worker_instructions(void)
+{
+	return fwd_set_name(fwd_set_best());
+}
+const char *fwd_worker_watch(void)
+{
+	return fwd_watch_name(fwd_watch_best());
 }
 int fwd_worker_cpu(const struct fwd_worker *w)
 {

@@ -100,3 +100,6 @@ const struct fwd_count *fwd_worker_count(const struct fwd_worker *w);
 /* Entries are struct exc_frame. Consumer: exception thread. */
 struct ring *fwd_worker_punt(struct fwd_worker *w);
 int fwd_worker_cpu(const struct fwd_worker *w);
+/* Names of the instructions that loops use here, and of the way in which they wait. */
+const char *fwd_worker_instructions(void);
+const char *fwd_worker_watch(void);

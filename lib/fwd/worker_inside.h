@@ -9,6 +9,20 @@
 /* How long a pause may be, with one port to receive from and with several: idle.c. */
 enum { FWD_WATCH_ONE_US = 20, FWD_WATCH_MANY_US = 1 };
 
+/* The packet loop, in one set of instructions. */
+struct fwd_code {
+	void (*loop)(struct fwd_worker *w);  /* until stop or pause */
+	void (*drain)(struct fwd_worker *w); /* what was received before the stop */
+};
+extern const struct fwd_code fwd_code_plain, fwd_code_avx2, fwd_code_avx512;
+
+enum fwd_set { FWD_SET_PLAIN, FWD_SET_AVX2, FWD_SET_AVX512, FWD_SET_COUNT };
+
+/* code.c. NULL: this build or this processor does not have it. */
+const struct fwd_code *fwd_code_of(enum fwd_set set);
+enum fwd_set fwd_set_best(void);
+const char *fwd_set_name(enum fwd_set set);
+
 struct fwd_worker {
 	/* read by the worker, changed only while it is paused */
 	struct m5_tx *way_out[FWD_PORTS_MAX]; /* of a port that is up, else NULL */
@@ -19,6 +33,7 @@ struct fwd_worker {
 	uint64_t spin_ticks, pause_ticks; /* conf.idle_*_us */
 	uint64_t watch_ticks;		  /* of one pause */
 	fwd_watch_fn *watch;
+	const struct fwd_code *code;
 
 	/* the worker's own */
 	CACHE_ALIGNED uint32_t to_ring; /* ports that something was queued for, as bits */
@@ -50,8 +65,6 @@ struct fwd_worker {
 	pthread_cond_t changed; /* paused or resumed */
 };
 
-void fwd_loop(struct fwd_worker *w);	/* loop.c: until stop or pause */
-void fwd_drain(struct fwd_worker *w);	/* loop.c: what was received before the stop */
 void fwd_idle(struct fwd_worker *w);	/* idle.c: nothing came in this turn */
 void fwd_publish(struct fwd_worker *w); /* publish.c: counters, to whom it may concern */
 /* latency.c: of a burst that is queued, its ports about to be rung; the stamp of a packet of it. */

@@ -33,8 +33,8 @@ __stack_chk_fail
 
 [ $# -gt 0 ] || { echo 'use: hot_symbols.sh BUILD...'; exit 1; }
 for build in "$@"; do
-	for object in router.dir/fwd/loop.c.o m5io.dir/m5/rx_burst.c.o; do
-		object=$build/lib/CMakeFiles/$object
+	for object in "$build"/lib/CMakeFiles/{router,loop_*}.dir/fwd/loop.c.o \
+		"$build/lib/CMakeFiles/m5io.dir/m5/rx_burst.c.o"; do
 		if ! undefined=$(nm -u "$object"); then
 			bad=1
 			continue

@@ -147,7 +147,7 @@ void close_rig(struct rig *rig)
 void run_loop(struct rig *rig)
 {
 	atomic_store(&rig->w->stop, false);
-	fwd_loop(rig->w);
+	rig->w->code->loop(rig->w);
 }
 
 static void keep_last(void *arg, const uint8_t *frame, uint32_t len)

@@ -97,21 +97,22 @@ static uint32_t make_any(uint8_t *f, uint32_t id)
 	return len + 4;
 }
 
-/* The same packets, one by one and in bursts of every size among all others. */
-static void a_packets_fate_is_not_its_companys(void **state)
+/* The same packets, one by one by the plain code, and in bursts of every size among all others. */
+static void compare(const struct fwd_code *code)
 {
 	static uint8_t frames[COMPANY][128];
 	static uint32_t len[COMPANY];
 	struct rig alone, among;
 	uint32_t i = 0;
 
-	(void)state;
 	memset(fates_alone, 0, sizeof(fates_alone));
 	memset(fates_among, 0, sizeof(fates_among));
 	punt_ring = 512;
 	open_rig(&alone, 6, 4, 7, 9);
 	open_rig(&among, 6, 4, 7, 9);
 	punt_ring = 64;
+	alone.w->code = fwd_code_of(FWD_SET_PLAIN);
+	among.w->code = code;
 	keeping.fate = fates_alone;
 	for (i = 0; i < COMPANY; i++) {
 		len[i] = make_any(frames[i], i);
@@ -142,6 +143,15 @@ static void a_packets_fate_is_not_its_companys(void **state)
 	assert_int_equal(fake_rx_out(&among.rx[0]), 0);
 	close_rig(&alone);
 	close_rig(&among);
+}
+
+static void a_packets_fate_is_not_its_companys(void **state)
+{
+	(void)state;
+	for (unsigned set = 0; set < FWD_SET_COUNT; set++)
+		if (fwd_code_of((enum fwd_set)set))
+			compare(fwd_code_of((enum fwd_set)set));
+	assert_non_null(fwd_code_of(fwd_set_best()));
 }
 
 static const struct CMUnitTest tests[] = {

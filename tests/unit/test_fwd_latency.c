@@ -84,7 +84,7 @@ static void ignore(void *arg, const uint8_t *frame, uint32_t len)
 static void run_loop(struct rig *r)
 {
 	atomic_store(&r->w->stop, false);
-	fwd_loop(r->w);
+	r->w->code->loop(r->w);
 }
 
 static void receive(struct rig *r, uint8_t first_octet, uint64_t stamp)

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 /* The passes are static there. */
+#define FWD_CODE fwd_code_circuit /* and not one of the library's */
 #include "../../../lib/fwd/loop.c"
 #include "packet.h"
 

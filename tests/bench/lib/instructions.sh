@@ -31,7 +31,7 @@ instructions()
 	kill -TERM "$pid"
 	wait "$program"
 	model_stop >&2
-	file=$(grep -lE '^fn=(fwd_loop|worker_main)' "$TMPDIR"/callgrind*-*)
+	file=$(grep -lE '^fn=(loop|turn|worker_main)' "$TMPDIR"/callgrind*-*)
 	by_place "$frames" "$file" >"$TMPDIR/instructions"
 	awk '$2 == "all" { print $1 }' "$TMPDIR/instructions"
 }
