@@ -78,14 +78,19 @@ static struct m5_rxq_conf rxq_conf(const struct port *p, struct m5_dev *const *p
 }
 
 /* A worker's packets by pointer wait in the send queues of all ports: together these hold at most a
- * quarter of its smallest receive queue before they want to know what has left. */
+ * quarter of what its smallest receive queue holds of long frames, before they want to know what has
+ * left. */
 static uint32_t held_packets(const struct router *r)
 {
 	uint32_t least = UINT32_MAX;
 
-	for (unsigned i = 0; i < r->n_ports; i++)
-		if (r->port[i].conf->rx_packets < least)
-			least = r->port[i].conf->rx_packets;
+	for (unsigned i = 0; i < r->n_ports; i++) {
+		struct m5_rxq_conf conf = rxq_conf(&r->port[i], NULL);
+		uint32_t frames = m5_rxq_frames(r->port[i].dev, &conf);
+
+		if (frames < least)
+			least = frames;
+	}
 	least /= 4 * r->n_ports;
 	return least ? least : 1;
 }

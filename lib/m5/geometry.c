@@ -113,3 +113,11 @@ int m5_geometry_choose(const struct m5_caps *c, const struct m5_rxq_conf *conf,
 	*ret = g;
 	return 0;
 }
+
+uint32_t m5_geometry_frames(const struct m5_geometry *g, uint16_t mtu)
+{
+	uint32_t stride = UINT32_C(1) << g->log_stride_bytes;
+	uint32_t strides = (mtu + FRAME_EXTRA + stride - 1) / stride;
+
+	return ((UINT32_C(1) << g->log_strides) / strides) << g->log_chunks;
+}

@@ -30,6 +30,9 @@ struct m5_geometry {
 int m5_geometry_choose(const struct m5_caps *caps, const struct m5_rxq_conf *conf,
 		       struct err *err, struct m5_geometry *ret);
 
+/* Frames of the longest kind that the ring holds: none reaches from chunk to chunk. */
+uint32_t m5_geometry_frames(const struct m5_geometry *g, uint16_t mtu);
+
 /* What the device may write of a chunk, and what all of them take. */
 static inline size_t m5_geometry_chunk_bytes(const struct m5_geometry *g)
 {

@@ -76,6 +76,16 @@ static size_t entries_bytes(const struct m5_geometry *g)
 
 /* ---- memory ---- */
 
+uint32_t m5_rxq_frames(struct m5_dev *dev, const struct m5_rxq_conf *conf)
+{
+	struct m5_geometry g;
+	struct err err;
+
+	if (m5_geometry_choose(&dev->caps, conf, &err, &g) < 0)
+		return 0;
+	return m5_geometry_frames(&g, conf->mtu);
+}
+
 size_t m5_rxq_bytes(struct m5_dev *dev, const struct m5_rxq_conf *conf)
 {
 	struct m5_rxq q = { .dev = dev, .conf = *conf };

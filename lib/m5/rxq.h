@@ -68,6 +68,8 @@ int m5_rxq_open(struct m5_dev *dev, const struct m5_rxq_conf *conf, struct err *
 /* Bytes that m5_rxq_open() would register, once for each device that knows them;
  * 0 = it would fail. */
 size_t m5_rxq_bytes(struct m5_dev *dev, const struct m5_rxq_conf *conf);
+/* Frames as long as the MTU that its ring would hold; 0 = it would fail. */
+uint32_t m5_rxq_frames(struct m5_dev *dev, const struct m5_rxq_conf *conf);
 int m5_rxq_start(struct m5_rxq *q, struct err *err); /* posts every WQE, RESET -> READY */
 /* ERROR or READY -> RESET; the worker must not be in m5_rx_burst(), no packet may be out. */
 int m5_rxq_reset(struct m5_rxq *q, struct err *err);

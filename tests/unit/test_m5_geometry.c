@@ -44,6 +44,22 @@ static void the_usual(void **state)
 	assert_int_equal(g.pitch, 16 * 2048 + 2 * 64);
 }
 
+/* A jumbo frame takes five strides of 2 KiB, so a chunk of sixteen has room for three. */
+static void frames_of_the_mtu(void **state)
+{
+	struct m5_geometry g;
+
+	(void)state;
+	choose(&card, 1024, 1500, 0, &g);
+	assert_int_equal(m5_geometry_frames(&g, 1500), 1024);
+	choose(&card, 1024, 9000, 0, &g);
+	assert_int_equal(m5_geometry_frames(&g, 9000), 3 * depth(&g) / 16);
+	choose(&card, 1024, 1500, (size_t)256 << 10,
+	       &g); /* strides of 256 bytes, 64 to a chunk */
+	assert_int_equal(m5_geometry_frames(&g, 1500), ((1u << g.log_strides) / 6)
+							       << g.log_chunks);
+}
+
 /* Memory shrinks with the limit as long as pieces can, and the depth stays. */
 static void limited_memory(void **state)
 {
@@ -113,6 +129,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_usual),
+		cmocka_unit_test(frames_of_the_mtu),
 		cmocka_unit_test(limited_memory),
 		cmocka_unit_test(always),
 		cmocka_unit_test(frames_meet_in_no_set),
