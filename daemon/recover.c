@@ -79,10 +79,14 @@ static uint32_t reset_queues(struct router *r, unsigned w)
 	uint32_t bad = 0;
 
 	workers_flush(r, w, time_ns() + FLUSH_MS * NS_PER_MS);
-	for (unsigned i = 0; i < r->n_ports; i++)
-		if (must_reset_tx(&r->port[i], w, rx) &&
-		    reset_tx(&r->port[i], w, &err[i]) < 0)
-			bad |= 1u << i;
+	for (unsigned i = 0; i < r->n_ports; i++) {
+		if (!must_reset_tx(&r->port[i], w, rx) ||
+		    reset_tx(&r->port[i], w, &err[i]) >= 0)
+			continue;
+		bad |= 1u << i;
+		/* Nor may its packets be let go of when their queue has begun anew. */
+		m5_txq_abandon(r->port[i].txq[w]);
+	}
 	for (unsigned i = 0; i < r->n_ports; i++)
 		if (!(bad & 1u << i) && rx_failed(&r->port[i], w) &&
 		    reset_rx(&r->port[i], w, &err[i]) < 0)

@@ -42,7 +42,7 @@ static void pause_until_packet(struct fwd_worker *w)
 	const uint64_t *word = next_word(rx);
 	uint64_t seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 
-	if (!m5_cq_peek(&rx->cq))
+	if (!m5_cq_peek_as(&rx->cq, rx->layout))
 		w->watch(word, seen, w->watch_ticks);
 }
 

@@ -56,6 +56,8 @@ void fwd_latency_end(struct fwd_worker *w, unsigned out)
 
 	if (!m5_tx_sampled(w->port[out].tx, &from, &to))
 		return;
+	if (w->port[in].clock.id != w->port[out].clock.id)
+		return; /* a port was lost meanwhile */
 	ns = between_ns(&w->port[in].clock, from, to);
 	if (ns >= 0)
 		histogram_add(&w->latency[in], (uint64_t)ns);

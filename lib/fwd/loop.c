@@ -357,6 +357,13 @@ ALWAYS_INLINE uint32_t turn_port(struct fwd_worker *w, unsigned in,
 	return n;
 }
 
+ALWAYS_INLINE void reap(struct fwd_worker *w, unsigned out)
+{
+	m5_tx_reap(w->port[out].tx);
+	if (unlikely(w->port[out].tx->sample == M5_TX_SAMPLE_DONE))
+		fwd_latency_end(w, out);
+}
+
 /* At rest all counters are published. */
 ALWAYS_INLINE void count_turn(struct fwd_worker *w, uint32_t n)
 {
@@ -377,15 +384,14 @@ static uint32_t turn(struct fwd_worker *w)
 	const struct fib_tables *t = rcu_read(*w->conf.live);
 	uint32_t n = 0;
 
-	for (unsigned p = 0; p < w->n_ports; p++) {
-		if (w->port[p].tx) {
-			m5_tx_reap(w->port[p].tx);
-			if (unlikely(w->port[p].tx->sample == M5_TX_SAMPLE_DONE))
-				fwd_latency_end(w, p);
-		}
+	/* What other ports have sent is memory of any port's: all that is free is posted before a
+	 * turn can find nothing and the worker sleeps. */
+	for (unsigned p = 0; p < w->n_ports; p++)
+		if (w->port[p].tx)
+			reap(w, p);
+	for (unsigned p = 0; p < w->n_ports; p++)
 		if (w->port[p].rx)
 			n += turn_port(w, p, t);
-	}
 	rcu_turn();
 	count_turn(w, n);
 	return n;

@@ -141,6 +141,12 @@ ALWAYS_INLINE bool row_add(struct row *r, struct m5_pkt *pkt, uint32_t byte_cnt,
 
 /* ---- slots of the basic layout that are to be marked ---- */
 
+/* Of @n slots from @slot on, those in one word that the ring does not end before. */
+ALWAYS_INLINE uint32_t in_word(const struct m5_rx *rx, uint32_t slot, uint32_t n)
+{
+	return min_u32(n, min_u32(64 - (slot & 63), rx->cq.mask + 1 - slot));
+}
+
 /* 1 to 64 of them. */
 ALWAYS_INLINE uint64_t first_bits(uint32_t n)
 {
@@ -151,7 +157,7 @@ ALWAYS_INLINE void stale_set(struct m5_rx *rx, uint32_t ci, uint32_t n)
 {
 	while (n) {
 		uint32_t slot = ci & rx->cq.mask, bit = slot & 63,
-			 k = min_u32(n, 64 - bit);
+			 k = in_word(rx, slot, n);
 
 		rx->stale[slot / 64] |= first_bits(k) << bit;
 		ci += k;
@@ -164,7 +170,7 @@ ALWAYS_INLINE void stale_mark(struct m5_rx *rx, uint32_t ci, uint32_t n)
 {
 	while (n) {
 		uint32_t slot = ci & rx->cq.mask, bit = slot & 63,
-			 k = min_u32(n, 64 - bit);
+			 k = in_word(rx, slot, n);
 		uint64_t mask = first_bits(k) << bit;
 		uint64_t bits = rx->stale[slot / 64] & mask;
 

@@ -361,7 +361,11 @@ COLD static uint32_t m5_tx_burst_rest(struct m5_tx *tx, struct m5_rx *rx,
 				      uint32_t done, bool asks)
 {
 	for (unsigned i = 1; i < tx->n_rings && done < n; i++) {
+		uint8_t full = tx->now;
+
 		m5_tx_ring(tx);
+		if (tx->now == full) /* nothing in it was new */
+			m5_tx_next_ring(tx);
 		m5_tx_reap_ring(tx, &tx->ring[tx->now]);
 		done += m5_tx_fill_now(tx, rx, pkt + done, n - done, asks);
 	}

@@ -250,7 +250,10 @@ static int open_queue(struct m5_txq *q, struct err *err)
 	q->choice.doorbell = tx->write_combining ? "write-combining" : "non-cached";
 	tx->doorbell = q->uar->reg_addr;
 	tx->copied_up_to = q->choice.copied_up_to_bytes;
-	tx->held_packets = or_usual(q->conf.held_packets, q->conf.packets / 4);
+	tx->held_packets = or_usual(q->conf.held_packets, q->conf.packets / 4) /
+			   q->choice.rings; /* each counts its own */
+	if (!tx->held_packets)
+		tx->held_packets = 1;
 	tx->dev = (uint16_t)q->dev->index;
 	tx->n_rings = (uint8_t)q->choice.rings;
 	tx->wide = m5_tx_has_avx512();

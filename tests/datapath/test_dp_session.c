@@ -324,21 +324,33 @@ static void written_over_while_half_read(void **state)
 	ends_close(&e);
 }
 
+/* The card may be behind: it counts what it has no buffer for after we have read what it had one
+ * for. Nothing is posted meanwhile. */
+static void wait_lost(struct m5_rxq *q, uint64_t want)
+{
+	uint64_t lost = 0, end = time_ns() + 10 * NS_PER_S;
+
+	do
+		rig_ok(m5_rxq_out_of_buffer(q, &lost), NULL);
+	while (lost < want && time_ns() < end);
+	assert_int_equal(lost, want);
+}
+
 /* Nothing is given back: what does not fit is counted by the card. Then it goes on. */
 static void full(void **state)
 {
 	static struct ends e;
-	uint64_t lost;
 	uint32_t room;
 
 	ends_open(&e, *state, 256, 1500);
 	for (unsigned round = 0; round < 5; round++) {
-		rig_ok(m5_rxq_out_of_buffer(e.r.rxq[0], &lost), NULL);
-		assert_int_equal(lost, round * 100);
 		room = m5_rxq_packets(e.r.rxq[0]);
 		make_alike(&e, room + 100, 90);
 		peer_send(&e.peer, sent, room + 100);
-		receive_and_put(&e, room, 0);
+		receive(&e, room, 0);
+		wait_lost(e.r.rxq[0], (round + 1) * 100);
+		rig_put(e.r.rx, pkts, room);
+		assert_int_equal(m5_rx_burst(e.r.rx, pkts, 1), 0);
 	}
 	ends_close(&e);
 }

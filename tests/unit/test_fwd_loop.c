@@ -105,6 +105,36 @@ static void a_full_punt_ring_drops_and_counts(void **state)
 	close_rig(&rig);
 }
 
+static void look_away(void *arg, const uint8_t *frame, uint32_t len)
+{
+	(void)arg;
+	(void)frame;
+	(void)len;
+}
+
+/* What other ports have sent is posted again before the worker may sleep, which it does when a turn
+ * finds nothing: a card without a buffer raises no event. */
+static void at_rest_every_buffer_is_posted(void **state)
+{
+	struct rig rig;
+	uint8_t f[128];
+
+	(void)state;
+	open_rig(&rig, 4, 0, 11, 6);
+	for (int round = 0; round < 20; round++) {
+		while (fake_rx_frame(&rig.rx[0], f, make4(f, 0, 10, 64, 50), true))
+			;
+		do {
+			rig.sent[1] += fake_tx_run(&rig.tx[1], look_away, NULL);
+			run_loop(&rig);
+		} while (!m5_tx_idle(&rig.tx[1].tx));
+		assert_int_equal((uint16_t)(rig.rx[0].rx.post - rig.rx[0].rx.fill),
+				 rig.rx[0].rx.mask + 1);
+	}
+	assert_true(rig.sent[1] > 100);
+	close_rig(&rig);
+}
+
 /* The egress card does not send: its ring fills, the rest is dropped, the other port goes on. */
 static void a_full_send_ring_drops_and_blocks_nobody(void **state)
 {
@@ -326,6 +356,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(every_kind_of_next_hop_has_its_exit),
 	cmocka_unit_test(a_group_sends_each_flow_to_its_leg),
 	cmocka_unit_test(a_full_punt_ring_drops_and_counts),
+	cmocka_unit_test(at_rest_every_buffer_is_posted),
 	cmocka_unit_test(a_full_send_ring_drops_and_blocks_nobody),
 	cmocka_unit_test(a_tagged_next_hop_tags),
 	cmocka_unit_test(counters_are_published_under_load),

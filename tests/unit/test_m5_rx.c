@@ -140,6 +140,18 @@ static void sessions_past_64k_chunks(void **state)
 	}
 }
 
+/* Fewer slots than a word of rx->stale has bits; nothing behind them is written. */
+static void sessions_in_small_rings(void **state)
+{
+	(void)state;
+	for (unsigned log = 3; log <= 5; log++) {
+		struct fake_rx f;
+
+		fake_rx_open(&f, log, 0, 9);
+		compressed(&f, M5_CQ_BASIC, 1u << log, 50000, 500, 4);
+	}
+}
+
 /* The same packets, whatever the layout, the session and the bursts they are read in. */
 static void layouts_agree(void **state)
 {
@@ -545,6 +557,7 @@ int main(void)
 		cmocka_unit_test(striding_past_64k_chunks),
 		cmocka_unit_test(cyclic_past_64k_chunks),
 		cmocka_unit_test(sessions_past_64k_chunks),
+		cmocka_unit_test(sessions_in_small_rings),
 		cmocka_unit_test(layouts_agree),
 		cmocka_unit_test(whole_chunks),
 		cmocka_unit_test(consumer_index_wraps),
