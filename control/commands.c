@@ -189,6 +189,14 @@ const struct command *command_named(const char *const words[], int n, int *n_own
 	return find_verb(object, n > 1 ? words[1] : "show", err);
 }
 
+/* "route show [<prefix>]" */
+static char *command_usage(const struct command *c, char *text, size_t size)
+{
+	snprintf(text, size, "%s%s%s%s%s", c->object, *c->verb ? " " : "", c->verb,
+		 *c->args ? " " : "", c->args);
+	return text;
+}
+
 const struct command *command_find(const char *const words[], int n, int *n_own,
 				   struct err *err)
 {
@@ -217,13 +225,6 @@ int command_request(const struct command *c, const char *const args[], int n,
 	if (missing_ok && c->missing_ok)
 		words[k++] = "--missing-ok";
 	return k;
-}
-
-char *command_usage(const struct command *c, char *text, size_t size)
-{
-	snprintf(text, size, "%s%s%s%s%s", c->object, *c->verb ? " " : "", c->verb,
-		 *c->args ? " " : "", c->args);
-	return text;
 }
 
 void commands_help(FILE *to, const char *object)

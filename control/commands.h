@@ -51,6 +51,4 @@ const struct command *command_named(const char *const words[], int n, int *n_own
  * CTL_WORDS_MAX, or -E2BIG. */
 int command_request(const struct command *c, const char *const args[], int n,
 		    bool missing_ok, const char *words[]);
-/* "route show [<prefix>]" */
-char *command_usage(const struct command *c, char *text, size_t size);
 void commands_help(FILE *to, const char *object); /* object NULL = all */

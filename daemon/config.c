@@ -151,12 +151,13 @@ bool config_said_find(const struct config_said *s, const struct config_line *lin
 bool config_same_value(const struct config_line *a, const struct config_line *b)
 {
 	static struct config x, y;
+	char *of_a = (char *)&x, *of_b = (char *)&y;
 
 	memset(&x, 0, sizeof(x));
 	memset(&y, 0, sizeof(y));
-	a->key->parse(a->key, a->value, (char *)&x + a->key->offset, NULL);
-	b->key->parse(b->key, b->value, (char *)&y + b->key->offset, NULL);
-	return !memcmp(&x, &y, sizeof(x));
+	a->key->parse(a->key, a->value, of_a + a->key->offset, NULL);
+	b->key->parse(b->key, b->value, of_b + b->key->offset, NULL);
+	return !memcmp(of_a, of_b, sizeof(x));
 }
 
 /* ---- ports ---- */

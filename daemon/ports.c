@@ -77,9 +77,9 @@ static struct m5_rxq_conf rxq_conf(const struct port *p, struct m5_dev *const *p
 	};
 }
 
-/* A worker's packets by pointer wait in the send queues of all ports: together these hold at most a
- * quarter of what its smallest receive queue holds of long frames, before they want to know what has
- * left. */
+/* A worker's packets by pointer wait in the send queues of all ports: together these hold at most
+ * a quarter of what its smallest receive queue holds of long frames, before they want to know
+ * what has left. */
 static uint32_t held_packets(const struct router *r)
 {
 	uint32_t least = UINT32_MAX;

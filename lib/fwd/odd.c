@@ -46,7 +46,7 @@ static const struct fib_nh *next_hop(const struct fib_tables *t, const uint8_t *
 {
 	const struct fib_nh *nh;
 	uint8_t six[1][16];
-	uint32_t index;
+	uint32_t index = 0;
 	be32_t four;
 
 	if (m->family == 4) {

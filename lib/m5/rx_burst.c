@@ -150,7 +150,7 @@ ALWAYS_INLINE uint32_t in_word(const struct m5_rx *rx, uint32_t slot, uint32_t n
 /* 1 to 64 of them. */
 ALWAYS_INLINE uint64_t first_bits(uint32_t n)
 {
-	return (UINT64_C(2) << (n - 1)) - 1;
+	return (UINT64_C(2) << ((n - 1) & 63)) - 1;
 }
 
 ALWAYS_INLINE void stale_set(struct m5_rx *rx, uint32_t ci, uint32_t n)

@@ -255,10 +255,10 @@ ALWAYS_INLINE uint32_t m5_tx_cs(uint32_t flags)
 
 /* A packet by pointer in a WQE of its own, with the start of the frame in it, which holds the tag
  * if there is one: control | Ethernet | 16 of 18 bytes | pointer. False: the ring is full. */
-static __attribute__((noinline)) bool m5_tx_put_single(struct m5_tx_ring *r,
-						       struct m5_tx_pen *pen,
-						       const struct m5_pkt *p,
-						       uint32_t lkey)
+static __attribute__((noinline, unused)) bool m5_tx_put_single(struct m5_tx_ring *r,
+							       struct m5_tx_pen *pen,
+							       const struct m5_pkt *p,
+							       uint32_t lkey)
 {
 	uint32_t skip = PRM_L2_INLINE;
 	uint8_t *start, *header;

@@ -235,6 +235,12 @@ static int open_ring(struct m5_txq *q, unsigned i, struct err *err)
 	return 0;
 }
 
+/* Each ring counts its own. */
+static uint32_t share_of(uint32_t packets, uint32_t rings)
+{
+	return rings && packets > rings ? packets / rings : 1;
+}
+
 static int open_queue(struct m5_txq *q, struct err *err)
 {
 	struct m5_tx *tx = &q->hot;
@@ -250,10 +256,8 @@ static int open_queue(struct m5_txq *q, struct err *err)
 	q->choice.doorbell = tx->write_combining ? "write-combining" : "non-cached";
 	tx->doorbell = q->uar->reg_addr;
 	tx->copied_up_to = q->choice.copied_up_to_bytes;
-	tx->held_packets = or_usual(q->conf.held_packets, q->conf.packets / 4) /
-			   q->choice.rings; /* each counts its own */
-	if (!tx->held_packets)
-		tx->held_packets = 1;
+	tx->held_packets = share_of(or_usual(q->conf.held_packets, q->conf.packets / 4),
+				    q->choice.rings);
 	tx->dev = (uint16_t)q->dev->index;
 	tx->n_rings = (uint8_t)q->choice.rings;
 	tx->wide = m5_tx_has_avx512();

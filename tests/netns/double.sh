@@ -17,8 +17,8 @@ has_received() { [ "$(received)" -ge "$1" ]; }
 says() { fwdctl port show "$1" | grep -q "$2"; }
 
 hosts_up
-printf '%s\n' '[daemon]' "control_socket = $socket" 'control_group =' '[port eth0]' 'rx_packets = 64' \
-	'[port eth1]' 'rx_packets = 64' >"$conf"
+printf '%s\n' '[daemon]' "control_socket = $socket" 'control_group =' \
+	'[port eth0]' 'rx_packets = 64' '[port eth1]' 'rx_packets = 64' >"$conf"
 router_start
 routes_add
 fwdctl route add 10.0.9.0/24 "$a_mac" dev eth0

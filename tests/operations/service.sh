@@ -46,7 +46,9 @@ printf '%s\n' '[Journal]' ReadKMsg=no Storage=volatile >/etc/systemd/journald.co
 printf '%s\n' '[daemon]' 'log_level = info' '[port eth0]' 'rx_packets = 256' '[port eth1]' \
 	'rx_packets = 256' >/usr/local/etc/mlx5fwd/mlx5fwd.conf
 mkdir "$own/mlx5fwd.service.d"
-printf '%s\n' '[Service]' "Environment=LD_PRELOAD=$MODEL_BIN/libcxshim.so CXMODEL=$cx_dir" \
+# The build may lie where systemd sees a folder of its own.
+cp "$MODEL_BIN/libcxshim.so" /usr/local/lib
+printf '%s\n' '[Service]' "Environment=LD_PRELOAD=/usr/local/lib/libcxshim.so CXMODEL=$cx_dir" \
 	>"$own/mlx5fwd.service.d/model.conf"
 chmod -R a+rwX "$cx_dir"
 

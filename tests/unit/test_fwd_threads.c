@@ -55,22 +55,28 @@ static uint32_t below(uint64_t *state, uint32_t n)
 
 static uint32_t make_frame(uint64_t *rand, uint8_t *f, unsigned port)
 {
+	static const uint8_t source[] = { 2, 0x99, 0x99, 0x99, 0x99, 0x99 };
+	static const uint8_t head4[] = { 0x45, 0,  0,	 46, 0, 0,   0,
+					 0,    64, 0xfd, 0,  0, 172, 16 };
+	static const uint8_t head6[] = { 0x60, 0,    0, 0,    0,    20,	 0x3b,
+					 64,   0x20, 1, 0x0d, 0xb8, 0xff };
 	bool six = below(rand, 3) == 0;
 	uint8_t *ip = f + 14;
 	be16_t c;
 
 	memset(f, 0, 74);
 	memcpy(f, port_mac[port], 6);
-	memcpy(f + 6, "\x02\x99\x99\x99\x99\x99", 6);
-	memcpy(f + 12, six ? "\x86\xdd" : "\x08\0", 2);
+	memcpy(f + 6, source, sizeof(source));
+	f[12] = six ? 0x86 : 0x08;
+	f[13] = six ? 0xdd : 0;
 	if (six) {
-		memcpy(ip, "\x60\0\0\0\0\x14\x3b\x40\x20\1\x0d\xb8\xff", 13);
+		memcpy(ip, head6, sizeof(head6));
 		ip[23] = (uint8_t)below(rand, 256);
-		memcpy(ip + 24, "\x20\1\x0d\xb8\0", 5);
+		memcpy(ip + 24, head6 + 8, 4);
 		ip[29] = (uint8_t)below(rand, ROUTES + 1);
 		return 74;
 	}
-	memcpy(ip, "\x45\0\0\x2e\0\0\0\0\x40\xfd\0\0\xac\x10\0", 15);
+	memcpy(ip, head4, sizeof(head4));
 	ip[15] = (uint8_t)below(rand, 256);
 	ip[16] = 10;
 	ip[17] = (uint8_t)below(rand, ROUTES + 1);

@@ -81,7 +81,7 @@ static void wide_clocks(void **state)
 
 	(void)state;
 	for (unsigned bits = 48; bits <= 64; bits++) {
-		uint64_t mask = UINT64_MAX >> (64 - (bits < 63 ? bits : 63));
+		uint64_t mask = (UINT64_C(1) << (bits < 63 ? bits : 63)) - 1;
 
 		m5_clock_init(&c, PRM_TS_FREE_RUNNING, 1000000, bits);
 		assert_int_equal(m5_clock_ns(&c, 77, HOST), 77);

@@ -581,30 +581,6 @@ static void rings_in_turn(void **state)
 	assert_int_equal(seen, 24);
 }
 
-/* A ring that is full and has nothing new does not stand before the others. */
-static void a_full_ring_is_passed_over(void **state)
-{
-	struct m5_pkt pkt[4];
-	uint32_t n = 0;
-
-	(void)state;
-	open_way(&ways[5], 6, 0);
-	while (m5_tx_room(&f.tx.ring[0])) {
-		f.tx.now = 0;
-		assert_true(queue(n++, 60, 0));
-		m5_tx_ring(&f.tx);
-	}
-	f.tx.now = 0;
-	for (uint32_t i = 0; i < 4; i++)
-		pkt[i] = make(n + i, 60, 0);
-	assert_int_equal(m5_tx_burst(&f.tx, &rx, pkt, 4, false), 4);
-	queued(pkt, n, 4, 4);
-	assert_int_equal(f.tx.full, 0);
-	m5_tx_ring(&f.tx);
-	settle();
-	assert_int_equal(seen, n + 4);
-}
-
 /* ---- samples ---- */
 
 static void sample(void **state)
@@ -706,7 +682,6 @@ int main(void)
 		TEST(entries),
 		TEST(asks_close_entries),
 		TEST(rings_in_turn),
-		TEST(a_full_ring_is_passed_over),
 		TEST(sample),
 		TEST(error_stops_it),
 	};
