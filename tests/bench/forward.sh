@@ -19,7 +19,8 @@
 . "$top/tests/bench/lib/instructions.sh"
 . "$top/tests/bench/lib/figures.sh"
 
-runs=5
+needed=5
+runs=$((needed + 1)) # one may be rejected
 more_runs=2
 only=()
 while [ $# -gt 0 ]; do
@@ -121,4 +122,4 @@ bells=$(count_bells fwd_16)
 measure_more $more_runs
 show_settings
 [ $more_runs = 0 ] || show_instructions
-show_figures "$runs" "$bells"
+show_figures $((runs < needed ? runs : needed)) "$bells"
