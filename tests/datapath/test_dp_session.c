@@ -207,7 +207,7 @@ static void flags_are_true(const struct ends *e, uint32_t i, enum fault fault, b
 {
 	if (fault == BAD_L3)
 		assert_false(pkts[i].flags & M5_PKT_L3_OK);
-	/* Open: of a session it was claimed once (ASan, header type format); found out why, this goes. */
+	/* Open: of a session it was claimed once (ASan, header type format), not known why. */
 	if (fault == BAD_L4 && !e->compressed)
 		assert_false(pkts[i].flags & M5_PKT_L4_OK);
 	if (!e->compressed && (six || fault != BAD_L3))

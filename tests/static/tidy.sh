@@ -12,7 +12,8 @@ tidy() # FILES-A-RUN [OPTION...], names on stdin
 	local n=$1
 
 	shift
-	xargs -P "$(nproc)" -n "$n" clang-tidy --quiet -p "$build" "--extra-arg=-I$PWD/lib" "$@" 2>&1 |
+	xargs -P "$(nproc)" -n "$n" clang-tidy --quiet -p "$build" \
+		"--extra-arg=-I$PWD/lib" "$@" 2>&1 |
 		grep -vE '^[0-9]+ warnings? generated|^Suppressed|^Use -header-filter'
 	return "${PIPESTATUS[0]}"
 }
