@@ -3,6 +3,7 @@
 #include "help.h"
 
 #include "../lib/ctl/proto.h"
+#include "../lib/ctl/roff.h"
 #include "../lib/ctl/version.h"
 #include "commands.h"
 #include "options.h"
@@ -29,24 +30,7 @@ void help_usage(FILE *to)
 	options_help(to);
 }
 
-/* ---- man(7): a backslash, and what would be a request or a hyphen, are written otherwise ---- */
-
-static void put(FILE *to, const char *text)
-{
-	for (; *text; text++) {
-		if (*text == '-' || *text == '\\')
-			fputc('\\', to);
-		fputc(*text == '\\' ? 'e' : *text, to);
-	}
-}
-
-static void put_line(FILE *to, const char *text)
-{
-	if (*text == '.' || *text == '\'')
-		fputs("\\&", to);
-	put(to, text);
-	fputc('\n', to);
-}
+/* ---- man(7) ---- */
 
 /* <prefix> is something to be filled in. */
 static void put_args(FILE *to, const char *args)
@@ -60,7 +44,7 @@ static void put_args(FILE *to, const char *args)
 		else if (*args == '>')
 			fputs("\\fR", to);
 		else
-			put(to, c);
+			roff_text(to, c);
 	}
 }
 
@@ -69,21 +53,21 @@ static void put_command(FILE *to, const struct command *c)
 	fprintf(to, ".TP\n\\fB%s%s%s\\fR ", c->object, *c->verb ? " " : "", c->verb);
 	put_args(to, c->args);
 	fputc('\n', to);
-	put_line(to, c->help);
+	roff_line(to, c->help);
 }
 
 static void put_option(FILE *to, const struct option_row *o)
 {
 	fputs(".TP\n\\fB", to);
 	if (o->brief)
-		put(to, o->brief);
+		roff_text(to, o->brief);
 	fputs(o->brief ? "\\fR, \\fB" : "", to);
-	put(to, o->full);
+	roff_text(to, o->full);
 	fputs("\\fR", to);
 	if (o->value)
 		fprintf(to, " \\fI%s\\fR", o->value);
 	fputc('\n', to);
-	put_line(to, o->help);
+	roff_line(to, o->help);
 }
 
 static const char intro[] =

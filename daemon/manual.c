@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../lib/base/hot.h"
+#include "../lib/ctl/roff.h"
 #include "../lib/ctl/version.h"
 #include "config.h"
 #include "reload.h"
@@ -20,24 +21,7 @@ static const struct {
 #undef KEY
 };
 
-/* ---- man(7): backslashes, hyphens, and what would be a request at the start of a line ---- */
-
-static void put(FILE *to, const char *text)
-{
-	for (; *text; text++) {
-		if (*text == '-' || *text == '\\')
-			fputc('\\', to);
-		fputc(*text == '\\' ? 'e' : *text, to);
-	}
-}
-
-static void put_line(FILE *to, const char *text)
-{
-	if (*text == '.' || *text == '\'')
-		fputs("\\&", to);
-	put(to, text);
-	fputc('\n', to);
-}
+/* ---- man(7) ---- */
 
 static void put_range(FILE *to, size_t i)
 {
@@ -54,8 +38,8 @@ static void put_range(FILE *to, size_t i)
 static void put_key(FILE *to, size_t i)
 {
 	fprintf(to, ".TP\n\\fB%s\\fR = ", keys[i].name);
-	put_line(to, *keys[i].def ? keys[i].def : "(empty)");
-	put_line(to, keys[i].help);
+	roff_line(to, *keys[i].def ? keys[i].def : "(empty)");
+	roff_line(to, keys[i].help);
 	put_range(to, i);
 	if (reload_knows(keys[i].section, keys[i].name))
 		fputs("Can be changed by a reload.\n", to);

@@ -43,6 +43,7 @@ static int open_device(struct port *p, struct err *err)
 	if (r < 0)
 		return r;
 	caps = m5_dev_caps(p->dev);
+	m5_clock_open(&p->clock, p->dev, caps->rq_ts_format);
 	log_info("port %s: %s (%s, firmware %s), NUMA node %d, %s receive queue",
 		 p->conf->name, caps->rdma_name, caps->pci, caps->fw_ver, caps->numa_node,
 		 caps->striding_rq && p->conf->striding ? "striding" : "cyclic");

@@ -19,6 +19,7 @@
 #include "../lib/exc/punt.h"
 #include "../lib/fib/fib.h"
 #include "../lib/fwd/worker.h"
+#include "../lib/m5/clock.h"
 #include "../lib/m5/dev.h"
 #include "../lib/m5/rxq.h"
 #include "../lib/m5/steer.h"
@@ -47,6 +48,7 @@ struct port {
 	struct m5_rxq *rxq[ROUTER_WORKERS_MAX];
 	struct m5_txq *txq[ROUTER_WORKERS_MAX];
 	struct m5_steer *steer;
+	struct m5_clock clock; /* of received packets; read by workers */
 	struct event_source *events;
 	int claim_fd; /* -1 = none */
 	uint64_t carrier_changes, recoveries;

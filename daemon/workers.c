@@ -94,16 +94,15 @@ static void set_punts(struct router *r, const struct port *p)
 			  err.text);
 }
 
-/* Free-running clocks are each device's own. Where stamps have another format, we do not know
- * which: those are compared with none. */
-static struct fwd_clock clock_of(const struct port *p)
+/* Each device has a clock of its own. Where its stamps have another format, we do not know which. */
+static const struct m5_clock *clock_of(const struct port *p)
 {
 	const struct m5_caps *caps = m5_dev_caps(p->dev);
 
-	if (caps->rq_ts_format != PRM_TS_FREE_RUNNING ||
-	    caps->sq_ts_format != PRM_TS_FREE_RUNNING)
-		return (struct fwd_clock){ 0 };
-	return (struct fwd_clock){ .id = p->index + 1, .khz = caps->clock_khz };
+	return caps->rq_ts_format != PRM_TS_DEFAULT &&
+			       caps->rq_ts_format == caps->sq_ts_format
+		       ? &p->clock
+		       : NULL;
 }
 
 void workers_set_port(struct router *r, const struct port *p)

@@ -4,6 +4,7 @@
  * instruction, and more registers.
  */
 
+#include "../m5/tx_hot.h"
 #include "worker_inside.h"
 
 static bool works(enum fwd_set set)
@@ -16,10 +17,7 @@ static bool works(enum fwd_set set)
 	case FWD_SET_AVX2:
 		return avx2;
 	case FWD_SET_AVX512:
-		return avx2 && __builtin_cpu_supports("avx512f") &&
-		       __builtin_cpu_supports("avx512bw") &&
-		       __builtin_cpu_supports("avx512dq") &&
-		       __builtin_cpu_supports("avx512vl");
+		return avx2 && m5_tx_has_avx512();
 	default:
 		return true;
 	}

@@ -9,33 +9,20 @@
  * part. Each send queue has one under way at most.
  */
 
+#include "../m5/clock.h"
 #include "../m5/tx_hot.h"
 #include "worker_inside.h"
-
-/* Free-running stamps count ticks; real time is seconds and nanoseconds, 32 bits each. Source:
- * rdma-core mlx5dv.h, mlx5dv_ts_to_ns(); DPDK mlx5_prm.h, ts_format. Negative is what comes of a
- * clock that was set meanwhile. */
-static int64_t between_ns(const struct fwd_clock *clock, uint64_t from, uint64_t to)
-{
-	const int64_t ns_per_s = 1000000000;
-	const uint64_t ns_per_ms = 1000000;
-
-	if (clock->khz)
-		return (int64_t)((to - from) * ns_per_ms) / clock->khz;
-	return ((int64_t)(to >> 32) - (int64_t)(from >> 32)) * ns_per_s + (uint32_t)to -
-	       (uint32_t)from;
-}
 
 /* Return: false = by several ports, or one that has a sample under way. */
 static bool start(struct fwd_worker *w, unsigned in, uint64_t stamp)
 {
-	const struct fwd_clock *from = &w->port[in].clock;
+	const struct m5_clock *clock = w->port[in].clock;
 	unsigned out;
 
 	if (!w->to_ring || w->to_ring & (w->to_ring - 1))
 		return false;
 	out = (unsigned)__builtin_ctz(w->to_ring);
-	if (!from->id || from->id != w->port[out].clock.id)
+	if (!clock || clock != w->port[out].clock)
 		return true;
 	if (!m5_tx_sample(w->port[out].tx, stamp))
 		return false;
@@ -51,14 +38,15 @@ void fwd_latency_start(struct fwd_worker *w, unsigned in, uint64_t stamp)
 void fwd_latency_end(struct fwd_worker *w, unsigned out)
 {
 	unsigned in = w->sampled_in[out];
+	const struct m5_clock *clock = w->port[in].clock;
 	uint64_t from, to;
 	int64_t ns;
 
 	if (!m5_tx_sampled(w->port[out].tx, &from, &to))
 		return;
-	if (w->port[in].clock.id != w->port[out].clock.id)
+	if (!clock || clock != w->port[out].clock)
 		return; /* a port was lost meanwhile */
-	ns = between_ns(&w->port[in].clock, from, to);
+	ns = m5_clock_between_ns(clock, from, to);
 	if (ns >= 0)
 		histogram_add(&w->latency[in], (uint64_t)ns);
 }

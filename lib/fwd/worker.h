@@ -23,6 +23,7 @@
 	64 /* packets a turn takes of a port, unless fwd_conf.burst says otherwise */
 #define FWD_BURST_MAX 256
 
+struct m5_clock;
 struct m5_rx;
 struct m5_tx;
 
@@ -51,19 +52,13 @@ static inline uint64_t fwd_read(const uint64_t *counter)
 
 enum fwd_idle { FWD_IDLE_SPIN, FWD_IDLE_PAUSE, FWD_IDLE_SLEEP, FWD_IDLE_ADAPTIVE };
 
-/* Of a port's stamps. */
-struct fwd_clock {
-	uint32_t id;  /* those with the same one can be compared; 0 = with none */
-	uint32_t khz; /* ticks; 0 = real time: seconds and nanoseconds */
-};
-
 struct fwd_port {
 	struct m5_rx *rx; /* NULL: the port is not with us now */
 	struct m5_tx *tx;
 	int rx_event_fd;
 	uint8_t mac[6];
 	bool up; /* egress allowed */
-	struct fwd_clock clock;
+	const struct m5_clock *clock; /* of its stamps, both ways; NULL = not known */
 };
 
 struct fwd_conf {

@@ -9,6 +9,7 @@
 
 #include "../../lib/base/rcu.h"
 #include "../../lib/fwd/worker_inside.h"
+#include "../../lib/m5/clock.h"
 #include "../../lib/pkt/csum.h"
 #include "fake_nic.h"
 
@@ -41,7 +42,8 @@ struct rig {
 
 static const uint8_t mac[6] = { 2, 0, 0, 0, 0, 1 };
 
-static void open_rig(struct rig *r, uint32_t one_in, const struct fwd_clock clock[2])
+static void open_rig(struct rig *r, uint32_t one_in,
+		     const struct m5_clock *const clock[2])
 {
 	struct fwd_conf conf = { .cpu = -1,
 				 .live = &live,
@@ -122,10 +124,11 @@ static void pass(struct rig *r, uint8_t first_octet, uint64_t from, uint64_t to)
 	send_at(r, to);
 }
 
-static const struct fwd_clock mhz100[2] = { { 1, 100000 }, { 1, 100000 } },
-			      real_time[2] = { { 1, 0 }, { 1, 0 } },
-			      different[2] = { { 1, 100000 }, { 2, 100000 } },
-			      unknown[2] = { { 0, 100000 }, { 0, 100000 } };
+static struct m5_clock ticking, another, telling; /* main() */
+static const struct m5_clock *const mhz100[2] = { &ticking, &ticking },
+				    *const real_time[2] = { &telling, &telling },
+				    *const different[2] = { &ticking, &another },
+				    *const unknown[2] = { NULL, NULL };
 
 static void ticks_become_nanoseconds(void **state)
 {
@@ -177,6 +180,22 @@ static void other_clocks_are_not_compared(void **state)
 	close_rig(&r);
 }
 
+/* Nobody knows then what its stamp was of. */
+static void a_port_is_lost_meanwhile(void **state)
+{
+	struct fwd_port lost = { .rx_event_fd = -1 };
+	struct rig r;
+
+	(void)state;
+	open_rig(&r, 1, mhz100);
+	receive(&r, 11, 5000);
+	run_loop(&r);
+	fwd_worker_set_port(r.w, 0, &lost);
+	send_at(&r, 6000);
+	assert_int_equal(histogram_count(fwd_worker_latency(r.w, 0)), 0);
+	close_rig(&r);
+}
+
 static uint64_t samples(uint32_t one_in, unsigned bursts, bool both_ways)
 {
 	struct rig r;
@@ -211,6 +230,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(ticks_become_nanoseconds),
 	cmocka_unit_test(real_time_crosses_a_second),
 	cmocka_unit_test(other_clocks_are_not_compared),
+	cmocka_unit_test(a_port_is_lost_meanwhile),
 	cmocka_unit_test(one_burst_in_so_many_is_timed),
 };
 
@@ -218,6 +238,9 @@ int main(void)
 {
 	int r;
 
+	m5_clock_init(&ticking, PRM_TS_FREE_RUNNING, 100000, 64);
+	another = ticking;
+	m5_clock_init(&telling, PRM_TS_REAL_TIME, 0, 64);
 	rcu_reader_start();
 	r = cmocka_run_group_tests(tests, NULL, NULL);
 	rcu_reader_stop();

@@ -19,6 +19,7 @@
 #include "../../lib/base/time.h"
 #include "../../lib/fib/fib.h"
 #include "../../lib/fwd/worker_inside.h"
+#include "../../lib/m5/clock.h"
 #include "../../lib/pkt/csum.h"
 #include "fake_nic.h"
 
@@ -29,7 +30,7 @@ enum {
 	RUN_MS = 1200,
 };
 
-static const struct fwd_clock one_clock = { .id = 1, .khz = 1000000 };
+static struct m5_clock one_clock; /* main() */
 static const uint8_t port_mac[PORTS][6] = { { 2, 0, 0, 0, 0, 1 }, { 2, 0, 0, 0, 1, 1 } };
 
 /* ---- the card of one worker: its thread only, until it has stopped ---- */
@@ -222,7 +223,7 @@ static void change_ports(void)
 	for (unsigned p = 0; p < PORTS; p++) {
 		struct fwd_port port = { .tx = &c->tx[p].tx,
 					 .rx_event_fd = -1,
-					 .clock = one_clock };
+					 .clock = &one_clock };
 
 		port.up = test_below(4) != 0;
 		if (test_below(4))
@@ -304,7 +305,7 @@ static void open_card(struct card *c, unsigned index)
 	for (unsigned p = 0; p < PORTS; p++) {
 		struct fwd_port port = { .up = true,
 					 .rx_event_fd = -1,
-					 .clock = one_clock };
+					 .clock = &one_clock };
 
 		fake_rx_open(&c->rx[p], 4, 4, 7);
 		fake_tx_open(&c->tx[p], 7, p);
@@ -323,7 +324,7 @@ static void give_all_ports(struct card *c)
 		struct fwd_port port = { .rx = &c->rx[p].rx,
 					 .tx = &c->tx[p].tx,
 					 .rx_event_fd = -1,
-					 .clock = one_clock,
+					 .clock = &one_clock,
 					 .up = true };
 
 		memcpy(port.mac, port_mac[p], 6);
@@ -416,5 +417,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(control_and_workers) };
 
+	m5_clock_init(&one_clock, PRM_TS_FREE_RUNNING, 1000000, 64);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
