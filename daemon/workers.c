@@ -94,7 +94,7 @@ static void set_punts(struct router *r, const struct port *p)
 			  err.text);
 }
 
-/* Each device has a clock of its own. Where its stamps have another format, we do not know which. */
+/* Each device has a clock of its own. Where stamps have another format, we do not know which. */
 static const struct m5_clock *clock_of(const struct port *p)
 {
 	const struct m5_caps *caps = m5_dev_caps(p->dev);

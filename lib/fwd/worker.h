@@ -57,7 +57,7 @@ struct fwd_port {
 	struct m5_tx *tx;
 	int rx_event_fd;
 	uint8_t mac[6];
-	bool up; /* egress allowed */
+	bool up;		      /* egress allowed */
 	const struct m5_clock *clock; /* of its stamps, both ways; NULL = not known */
 };
 
