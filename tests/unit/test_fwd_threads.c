@@ -115,6 +115,8 @@ static void turn_of_card(struct card *c)
 			c->offered[p] += fake_rx_frame(&c->rx[p], f, len, true);
 		}
 		c->sending = p;
+		/* One clock for both ways: not before any frame that came. */
+		c->tx[p].clock = (uint64_t)c->rx[0].pi + c->rx[1].pi;
 		if (below(&c->rand, 4))
 			c->sent[p] += fake_tx_run(&c->tx[p], sent, c);
 	}
