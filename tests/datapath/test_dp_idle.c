@@ -69,6 +69,7 @@ struct kind {
 	uint32_t spin_us, pause_us;
 	bool cyclic;
 	unsigned workers;
+	enum m5_compression compression;
 };
 
 struct crew {
@@ -102,7 +103,9 @@ static void open_worker(struct crew *c, unsigned i, const struct kind *k)
 
 static void open_crew(struct crew *c, const struct kind *k)
 {
-	struct rig_conf conf = { .cyclic = k->cyclic, .n_rxq = k->workers };
+	struct rig_conf conf = { .cyclic = k->cyclic,
+				 .n_rxq = k->workers,
+				 .compression = k->compression };
 
 	memset(c, 0, sizeof(*c));
 	rig_open(&c->rig, &conf);
@@ -379,17 +382,25 @@ static int set_up(void **state)
 	return 0;
 }
 
+/* Each layout of completions; unless named, the enhanced one (M5_COMPRESSION_AUTO). */
 static struct kind sleeping = { .idle = FWD_IDLE_SLEEP, .workers = 1 };
-static struct kind cyclic = { .idle = FWD_IDLE_SLEEP, .cyclic = true, .workers = 1 };
-static struct kind adaptive = {
-	.idle = FWD_IDLE_ADAPTIVE, .spin_us = 20, .pause_us = 60, .workers = 1
-};
+static struct kind cyclic = { .idle = FWD_IDLE_SLEEP,
+			      .cyclic = true,
+			      .workers = 1,
+			      .compression = M5_COMPRESSION_BASIC };
+static struct kind adaptive = { .idle = FWD_IDLE_ADAPTIVE,
+				.spin_us = 20,
+				.pause_us = 60,
+				.workers = 1,
+				.compression = M5_COMPRESSION_ENHANCED };
 static struct kind adaptive_default = {
 	.idle = FWD_IDLE_ADAPTIVE, .spin_us = 50, .pause_us = 1000, .workers = 1
 };
 static struct kind spinning = { .idle = FWD_IDLE_SPIN, .workers = 1 };
 static struct kind pausing = { .idle = FWD_IDLE_PAUSE, .workers = 1 };
-static struct kind several = { .idle = FWD_IDLE_SLEEP, .workers = RIG_QUEUES };
+static struct kind several = { .idle = FWD_IDLE_SLEEP,
+			       .workers = RIG_QUEUES,
+			       .compression = M5_COMPRESSION_OFF };
 
 #define WITH(kind, test) \
 	{ \
