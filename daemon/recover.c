@@ -9,6 +9,7 @@
 #include "../lib/m5/rx_hot.h"
 #include "../lib/m5/tx_hot.h"
 #include "router.h"
+#include "watchdog.h"
 
 enum { FLUSH_MS = 20 };
 
@@ -104,7 +105,7 @@ void recover_tick(struct router *r)
 
 		if (!any(r, w, rx_failed) && !any(r, w, tx_failed))
 			continue;
-		fwd_worker_pause(r->worker[w]);
+		watchdog_pause(r, w);
 		bad = reset_queues(r, w);
 		fwd_worker_resume(r->worker[w]);
 		for (unsigned i = 0; i < r->n_ports; i++)

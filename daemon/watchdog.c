@@ -12,6 +12,8 @@ enum {
 	LATE_MS =
 		2000, /* systemd hears nothing more; twice an idle worker's longest sleep */
 	FEED_MS = 1000,
+	SLICE_MS =
+		100, /* of a wait: after a halt of the whole process one has passed, no more */
 };
 
 /* Milliseconds without a turn. */
@@ -35,6 +37,13 @@ static _Noreturn void fence(struct router *r, unsigned w)
 	ports_release(r);
 	log_notice("the kernel has all ports");
 	abort();
+}
+
+void watchdog_pause(struct router *r, unsigned w)
+{
+	while (fwd_worker_pause(r->worker[w], SLICE_MS) < 0)
+		if (look_at(r, w, SLICE_MS) >= WATCHDOG_STUCK_MS)
+			fence(r, w);
 }
 
 void watchdog_tick(struct router *r, unsigned ms)

@@ -9,6 +9,7 @@
 #include "../lib/place/near.h"
 #include "../lib/prm/ctx.h"
 #include "router.h"
+#include "watchdog.h"
 
 enum {
 	PUNT_EXTRA = 64, /* headers beyond the MTU */
@@ -115,7 +116,7 @@ void workers_set_port(struct router *r, const struct port *p)
 		fp.rx = p->lost ? NULL : m5_rxq_hot(p->rxq[w]);
 		fp.tx = p->lost ? NULL : m5_txq_hot(p->txq[w]);
 		fp.rx_event_fd = m5_rxq_event_fd(p->rxq[w]);
-		fwd_worker_pause(r->worker[w]);
+		watchdog_pause(r, w);
 		if (p->lost)
 			m5_txq_abandon(p->txq[w]);
 		fwd_worker_set_port(r->worker[w], p->index, &fp);
@@ -152,8 +153,10 @@ void workers_stop(struct router *r)
 	uint64_t until_ns;
 
 	for (unsigned w = 0; w < r->n_workers; w++)
-		if (r->worker[w])
+		if (r->worker[w]) {
+			watchdog_pause(r, w);
 			fwd_worker_stop(r->worker[w]);
+		}
 	until_ns = time_ns() + FLUSH_MS * NS_PER_MS;
 	for (unsigned w = 0; w < r->n_workers; w++)
 		workers_flush(r, w, until_ns);

@@ -12,6 +12,17 @@
 #include "../place/pin.h"
 #include "worker_inside.h"
 
+/* Waits for it are bounded by time_ns()'s clock. */
+static void init_changed(struct fwd_worker *w)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&w->changed, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
 int fwd_worker_new(const struct fwd_conf *conf, struct fwd_worker **ret)
 {
 	struct fwd_worker *w =
@@ -31,7 +42,7 @@ int fwd_worker_new(const struct fwd_conf *conf, struct fwd_worker **ret)
 	w->watch = fwd_watch_by[fwd_watch_best()];
 	w->code = fwd_code_of(fwd_set_best());
 	pthread_mutex_init(&w->lock, NULL);
-	pthread_cond_init(&w->changed, NULL);
+	init_changed(w);
 	w->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	r = w->wake_fd < 0 ? -errno : 0;
 	if (!r)
@@ -137,14 +148,28 @@ void fwd_worker_stop(struct fwd_worker *w)
 	w->started = false;
 }
 
-void fwd_worker_pause(struct fwd_worker *w)
+static struct timespec from_now(unsigned ms)
 {
+	uint64_t ns = time_ns() + ms * NS_PER_MS;
+
+	return (struct timespec){ .tv_sec = (time_t)(ns / NS_PER_S),
+				  .tv_nsec = (long)(ns % NS_PER_S) };
+}
+
+int fwd_worker_pause(struct fwd_worker *w, unsigned most_ms)
+{
+	struct timespec end = from_now(most_ms);
+	int r = 0;
+
 	atomic_store(&w->pause, true);
 	fwd_worker_wake(w);
 	pthread_mutex_lock(&w->lock);
-	while (w->started && !w->paused)
-		pthread_cond_wait(&w->changed, &w->lock);
+	while (w->started && !w->paused && !r)
+		r = pthread_cond_timedwait(&w->changed, &w->lock, &end);
+	if (!w->started || w->paused)
+		r = 0;
 	pthread_mutex_unlock(&w->lock);
+	return -r;
 }
 
 void fwd_worker_resume(struct fwd_worker *w)

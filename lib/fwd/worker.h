@@ -84,8 +84,10 @@ int fwd_worker_start(struct fwd_worker *w);
 void fwd_worker_wake(struct fwd_worker *w); /* ends a sleep; any thread */
 /* Handles what was received until now, sends or counts it, and ends the thread. */
 void fwd_worker_stop(struct fwd_worker *w);
-/* Stops the loop between two turns without ending the thread; used to change ports. */
-void fwd_worker_pause(struct fwd_worker *w);
+/* Stops the loop between two turns without ending the thread; used to change ports. Return: 0, or
+ * -ETIMEDOUT: no turn has ended in so many milliseconds, and the worker has all it had. It is still
+ * asked to pause: call again, or fwd_worker_resume(). */
+int fwd_worker_pause(struct fwd_worker *w, unsigned most_ms);
 void fwd_worker_resume(struct fwd_worker *w);
 
 const struct fwd_port_count *fwd_worker_port_count(const struct fwd_worker *w,

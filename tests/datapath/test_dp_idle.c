@@ -253,7 +253,7 @@ static void a_reset_does_not_deafen(void **state)
 		all_received(&c);
 		if (i % 2)
 			wait_asleep(&c, since);
-		fwd_worker_pause(c.w[0]);
+		assert_int_equal(fwd_worker_pause(c.w[0], PATIENCE_MS), 0);
 		rig_ok(m5_rxq_reset(c.rig.rxq[0], &c.rig.err), &c.rig.err);
 		rig_ok(m5_rxq_start(c.rig.rxq[0], &c.rig.err), &c.rig.err);
 		fwd_worker_resume(c.w[0]);
@@ -274,7 +274,7 @@ static void sleepers_hear_the_control_thread(void **state)
 		wait_asleep(&c, since);
 		since = slept(&c, 0);
 		if (i % 2) {
-			fwd_worker_pause(c.w[0]);
+			assert_int_equal(fwd_worker_pause(c.w[0], PATIENCE_MS), 0);
 			fwd_worker_resume(c.w[0]);
 		} else {
 			fwd_worker_wake(c.w[0]);
@@ -292,7 +292,7 @@ static void a_stop_takes_what_was_received(void **state)
 	uint64_t before;
 
 	open_crew(&c, *state);
-	fwd_worker_pause(c.w[0]);
+	assert_int_equal(fwd_worker_pause(c.w[0], PATIENCE_MS), 0);
 	before = ctl_number("stats eth0", "rx_queued");
 	send_some(&c, 6, 200);
 	ctl_wait("stats eth0", "rx_queued", before + c.sent);

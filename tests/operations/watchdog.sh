@@ -53,13 +53,18 @@ answers a 10 10.0.2.2
 conserved
 
 # ---- one is stuck ----
+freeze() # NAME: the worker stands still; the process is held when it is about to abort
+{
+	python3 "$here/freeze.py" "$(pgrep -x mlx5fwd)" "$TMPDIR/$1" &
+	wait_for 10 'the worker stands still' [ -e "$TMPDIR/$1.frozen" ]
+}
+
 daemon=$(pgrep -x mlx5fwd)
-python3 "$here/freeze.py" "$daemon" "$TMPDIR/freeze" &
-wait_for 10 'the worker stands still' [ -e "$TMPDIR/freeze.frozen" ]
+freeze one
 in_a ping -q -c 5 -i 0.01 -W 1 10.0.2.2 >/dev/null
 equal 'pings that come back while nobody serves the rules' $? 1
 wait_for 4 'its heartbeat is late' is_late
-wait_for 20 'the daemon is about to abort' [ -e "$TMPDIR/freeze.aborting" ]
+wait_for 20 'the daemon is about to abort' [ -e "$TMPDIR/one.aborting" ]
 # The process is held there: its queues are, only its rules are gone.
 check 'the process is there' kill -0 "$daemon"
 check 'and the kernel forwards' answers a 20 10.0.2.2
@@ -67,10 +72,28 @@ check 'IPv6 too' answers a 20 2001:db8:2::2
 check 'it said why' grep -q 'error: worker 0: no turn for 5000 ms; the kernel gets all ports' \
 	"$fwd_log"
 check 'to systemd, too' was_told 'STATUS=a worker is stuck'
-touch "$TMPDIR/freeze.go"
+touch "$TMPDIR/one.go"
 wait "$fwd_pid"
 equal 'exit status: SIGABRT' $? $((128 + 6))
 equal 'no dog was fed' "$(fed)" "$before"
+
+# ---- one is stuck, and the control thread wants to tell it that a carrier is gone ----
+router_start
+routes_add
+answers a 10 10.0.2.2
+freeze two
+in_b ip link set b0 down
+waits() { ! fwdctl -T 0.2 status >/dev/null 2>&1; }
+wait_for 4 'the control thread waits for it' waits
+wait_for 20 'the daemon is about to abort' [ -e "$TMPDIR/two.aborting" ]
+in_b ip link set b0 up
+in_b ip route add default via 10.0.2.1
+check 'the kernel forwards' answers a 20 10.0.2.2
+equal 'it said why' "$(grep -c 'error: worker 0: no turn for 5000 ms; the kernel gets all ports' \
+	"$fwd_log")" 2
+touch "$TMPDIR/two.go"
+wait "$fwd_pid"
+equal 'exit status: SIGABRT' $? $((128 + 6))
 
 # ---- and starts again ----
 router_start

@@ -12,6 +12,8 @@
 
 #include "../test.h"
 
+#include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,6 +30,8 @@ enum {
 	PORTS = 2,
 	ROUTES = 32, /* 10.<route>.0.0/16 and 2001:db8:<route>::/48 */
 	RUN_MS = 1200,
+	PATIENCE_MS = 10000,
+	SHORT_MS = 20,
 };
 
 static struct m5_clock one_clock; /* main() */
@@ -122,9 +126,16 @@ static void turn_of_card(struct card *c)
 	}
 }
 
+/* Workers do not end their turn while `hold`; one that does not is `held`. */
+static atomic_bool hold, held;
+
 void fwd_idle(struct fwd_worker *w)
 {
 	turn_of_card(&card[w->conf.index]);
+	while (atomic_load(&hold)) {
+		atomic_store(&held, true);
+		sched_yield();
+	}
 }
 
 /* ---- the control thread ---- */
@@ -216,12 +227,17 @@ static void change_next_hops(void)
 	fib_nh_change(ctl.fib, renumber, &id);
 }
 
+static void pause_it(struct card *c)
+{
+	assert_int_equal(fwd_worker_pause(c->w, PATIENCE_MS), 0);
+}
+
 /* Carrier lost or found; a port given up for a while. */
 static void change_ports(void)
 {
 	struct card *c = &card[test_below(WORKERS)];
 
-	fwd_worker_pause(c->w);
+	pause_it(c);
 	for (unsigned p = 0; p < PORTS; p++) {
 		struct fwd_port port = { .tx = &c->tx[p].tx,
 					 .rx_event_fd = -1,
@@ -321,7 +337,7 @@ static void open_card(struct card *c, unsigned index)
 /* What was given to a queue that the worker had not, at the end it has. */
 static void give_all_ports(struct card *c)
 {
-	fwd_worker_pause(c->w);
+	pause_it(c);
 	for (unsigned p = 0; p < PORTS; p++) {
 		struct fwd_port port = { .rx = &c->rx[p].rx,
 					 .tx = &c->tx[p].tx,
@@ -415,9 +431,41 @@ static void control_and_workers(void **state)
 	fib_free(ctl.fib);
 }
 
+/* It is told so, may ask again, and the worker goes on as if nothing had been. */
+static void no_end_of_a_turn_is_waited_for_in_vain(void **state)
+{
+	struct card *c = &card[0];
+	uint64_t start;
+
+	(void)state;
+	assert_int_equal(fib_new(&(struct fib_conf){ .max_nexthops = 2000 }, &ctl.fib),
+			 0);
+	open_card(c, 0);
+	assert_int_equal(fwd_worker_pause(c->w, 0), 0); /* it has not begun */
+	fwd_worker_resume(c->w);
+	assert_int_equal(fwd_worker_start(c->w), 0);
+	atomic_store(&hold, true);
+	while (!atomic_load(&held))
+		sched_yield();
+	start = time_ns();
+	assert_int_equal(fwd_worker_pause(c->w, SHORT_MS), -ETIMEDOUT);
+	assert_true(time_ns() - start >= SHORT_MS * NS_PER_MS);
+	assert_int_equal(fwd_worker_pause(c->w, SHORT_MS), -ETIMEDOUT);
+	atomic_store(&hold, false);
+	pause_it(c);
+	pause_it(c); /* it is */
+	fwd_worker_resume(c->w);
+	fwd_worker_stop(c->w);
+	close_card(c);
+	fib_free(ctl.fib);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(control_and_workers) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(control_and_workers),
+		cmocka_unit_test(no_end_of_a_turn_is_waited_for_in_vain),
+	};
 
 	m5_clock_init(&one_clock, PRM_TS_FREE_RUNNING, 1000000, 64);
 	return cmocka_run_group_tests(tests, NULL, NULL);
