@@ -4,7 +4,8 @@
 #   program NAME SETTINGS OPTIONS COMMAND...   something to measure; SETTINGS: ring=4096 ports=2 ...
 #   figure NAME TARGET OURS PEER...            the best peer's time over ours must be TARGET; ">1"
 #   more NAME OURS PEER...                     the same without a target
-#   trial PROGRAM DEVARGS...                   measures each once; the best is the program's
+#   trial PROGRAM SETTINGS...                  measures each once; the best is the program's.
+#                                              SETTINGS: further words of its command, or ''
 #   measure_targets RUN, measure_more RUNS     one pass over all that is chosen by $only
 #   self_test, count_bells PROGRAM             a wrong expectation is noticed; packets a doorbell
 #   show_settings, show_instructions, show_figures RUNS BELLS
@@ -97,10 +98,8 @@ make_legs()
 in_settings() # PROGRAM FUNCTION ARGS...
 {
 	local ring=$ring tx_ring=$tx_ring ports=$ports queues=$queues huge=$huge word
-	local compression='' fwd_port=''
 
 	for word in ${settings[$1]}; do local "${word?}"; done
-	[ -z "$compression" ] || fwd_port="compression = $compression\n"
 	"${@:2}"
 }
 
@@ -110,7 +109,7 @@ comm_of() # PROGRAM
 	case ${command[$1]} in testpmd*) echo dpdk-testpmd ;; *) echo "${command[$1]%% *}" ;; esac
 }
 
-measure() # PROGRAM [RESULT-NAME DEVARGS]
+measure() # PROGRAM [RESULT-NAME SETTINGS]
 {
 	local name=${2:-$1}
 
@@ -132,7 +131,7 @@ measure_now() # RESULT-NAME OPTIONS COMM COMMAND...
 	drain_pages "$drain_pages_wanted"
 }
 
-trial() # PROGRAM DEVARGS...
+trial() # PROGRAM SETTINGS...
 {
 	local name=$1 i=0 best
 
@@ -222,10 +221,10 @@ show_settings()
 	local name
 
 	echo 'settings: rings of 1024, one queue, 60 bytes and FCS (IPv6 70), 2 MiB pages'
-	echo "  mlx5fwd: defaults but idle = spin; its choice:"
+	echo "  mlx5fwd: idle = spin; what the last one chose:"
 	[ ! -s "$TMPDIR/mlx5fwd.chose" ] || sed 's/^/    /' "$TMPDIR/mlx5fwd.chose"
 	echo '  testpmd: --burst=64 --mbcache=512; l3fwd: its own burst of 32; 512-bit vectors'
-	for name in "${!tried[@]}"; do echo "  $name: ${tried[$name]:-driver at its defaults}"; done
+	for name in "${!tried[@]}"; do echo "  $name: ${tried[$name]:-its defaults}"; done | sort
 }
 
 show_instructions()

@@ -3,12 +3,12 @@
 #
 #   testpmd MODE DEVARGS                 dpdk-testpmd
 #   l3fwd lpm|fib RULES4 RULES6 DEVARGS  l3fwd; RULES: names of tables
-#   mlx5fwd TABLE...                     the daemon with these routes, once they are in
+#   mlx5fwd WORD...                      the daemon with routes of tables, once they are in.
+#                                        WORD: name of a table, daemon.KEY=VALUE or port.KEY=VALUE
 #   mlx5pkt ARGS...                      our tool
 #
 # Each stays until its process is ended. Ours: FWD_BIN is the build folder, $under the words
-# of a program that runs it, $idle what a worker does when nothing comes, $fwd_daemon and
-# $fwd_port more lines of the configuration.
+# of a program that runs it, $idle what a worker does when nothing comes.
 # shellcheck disable=SC2154 # top, BUILD_DIR by tests/bench/run; cx_dir, eal by drain.sh
 tables=$BUILD_DIR/tables
 l3fwd_big=$BUILD_DIR/l3fwd-big/l3fwd/build/l3fwd
@@ -67,24 +67,40 @@ l3fwd()
 
 fwdctl() { "$FWD_BIN/control/mlx5fwdctl" -S "$TMPDIR/control.sock" -T 60 "$@"; }
 
-mlx5fwd_conf()
+keys_of() # SECTION WORD...: those of the section, as its lines
 {
+	local section=$1 word
+
+	for word in "${@:2}"; do
+		[[ $word != "$section".* ]] || echo "${word#*.}"
+	done
+}
+
+mlx5fwd_conf() # WORD...
+{
+	local keys port
+
 	printf '[daemon]\ncontrol_socket = %s\ncontrol_group =\n' "$TMPDIR/control.sock"
-	printf 'workers = 1\ncpus = %s\nidle = %s\n%s' \
-		"$program_core" "${idle:-spin}" "${fwd_daemon:-}"
-	each_port "[port eth%d]\nrx_packets = $ring\ntx_packets = $ring\n${fwd_port:-}"
+	printf 'workers = 1\ncpus = %s\nidle = %s\n' "$program_core" "${idle:-spin}"
+	keys_of daemon "$@"
+	keys=$(keys_of port "$@")
+	for port in $(each_port eth%d); do
+		printf '[port %s]\nrx_packets = %s\ntx_packets = %s\n%s\n' \
+			"$port" "$ring" "$ring" "$keys"
+	done
 }
 
 mlx5fwd()
 {
-	local table port
+	local table tables_wanted=() port
 
 	rm -f "$TMPDIR/routed"
-	mlx5fwd_conf >"$TMPDIR/mlx5fwd.conf"
+	mlx5fwd_conf "$@" >"$TMPDIR/mlx5fwd.conf"
+	for table in "$@"; do [[ $table = *=* ]] || tables_wanted+=("$table"); done
 	for port in $(each_port eth%d); do ip link set "$port" up; done
 	on "${under[@]}" "$FWD_BIN/daemon/mlx5fwd" -c "$TMPDIR/mlx5fwd.conf" &
 	wait_for 30 'mlx5fwd forwards' fwd_forwards $!
-	for table in "$@"; do
+	for table in "${tables_wanted[@]}"; do
 		fwdctl -b "$tables/$table.batch" || { kill $!; return 1; }
 	done
 	{ fwdctl -d port show; fwdctl -d worker show; } >"$TMPDIR/mlx5fwd.chose"
