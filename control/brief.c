@@ -72,7 +72,8 @@ const struct column columns_route[] = {
 const struct column columns_route_get[] = {
 	{ "ADDRESS", "dst", 15, NULL },	 { "PREFIX", "prefix", 18, NULL },
 	{ "TO", NULL, 26, target_text }, { "VERDICT", "verdict", 8, NULL },
-	{ "REASON", "reason", 0, NULL }, { NULL, NULL, 0, NULL },
+	{ "QUEUE", "queue", 6, NULL },	 { "REASON", "reason", 0, NULL },
+	{ NULL, NULL, 0, NULL },
 };
 
 const struct column columns_nexthop[] = {

@@ -30,7 +30,9 @@ static const struct command commands[] = {
 	{ "route", "get",
 	  "<address> [from <address>] [iif <port>] [proto tcp|udp|icmp] [sport <n>] "
 	  "[dport <n>] [ttl <n>] [bytes <n>]",
-	  "what happens to such a packet, and why; from whom it is tells its leg of a group",
+	  "what happens to such a packet, and why; from whom it is tells its leg of a group, and "
+	  "with its ports the queue where the card puts it, which is that of the worker on the way "
+	  "out too",
 	  1, CTL_GET_WORDS_MAX, .text = print_route_get, .columns = columns_route_get },
 	{ "route", "add", ROUTE, "add a static route", 2, CTL_ROUTE_WORDS_MAX,
 	  .changes = true },

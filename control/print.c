@@ -148,6 +148,20 @@ void print_route(const struct print *p, const struct row *row)
 	row_each_row(row, "nexthops", print_leg, NULL);
 }
 
+/* None when the card leaves such packets with the kernel. */
+static void print_queue(const struct row *row)
+{
+	char needs[80];
+
+	if (row_has(row, "queue_needs")) {
+		row_member_text(row, "queue_needs", needs, sizeof(needs));
+		printf("\tqueue: depends on the flow, say %s\n", needs);
+	} else if (row_has(row, "queue")) {
+		printf("\tqueue %" PRId64 " worker %" PRId64 "\n",
+		       row_number(row, "queue"), row_number(row, "worker"));
+	}
+}
+
 void print_route_get(const struct print *p, const struct row *row)
 {
 	struct row *leg = row_inner(row, "leg");
@@ -165,6 +179,7 @@ void print_route_get(const struct print *p, const struct row *row)
 	if (row_has(row, "reason"))
 		printf(" reason %s", row_text(row, "reason"));
 	putchar('\n');
+	print_queue(row);
 	row_each_row(row, "nexthops", print_leg, NULL);
 }
 

@@ -2,7 +2,7 @@
  *
  * Such a packet is made, and asked about with what workers use: the parser, the published tables
  * and the number that tells flows apart. Without "from" it is of no known flow: then a group
- * answers for its legs, and no leg is named.
+ * answers for its legs, and no leg is named; nor is a queue, but what would have to be known.
  */
 
 #include <arpa/inet.h>
@@ -22,7 +22,7 @@ enum { L4_BYTES = 20, FRAME_MAX = sizeof(struct eth_hdr) + UINT16_MAX };
 struct question {
 	uint8_t family, proto, ttl;
 	uint8_t dst[16], src[16];
-	bool has_src, has_ports;
+	bool has_src, has_sport, has_dport, has_in;
 	uint16_t sport, dport;
 	uint32_t bytes; /* of the IP packet; 0 = as short as can be */
 	const struct port *in;
@@ -48,6 +48,7 @@ static int take_in(struct router *r, struct question *q, const char *value,
 		   struct err *err)
 {
 	q->in = port_by_name(r, value);
+	q->has_in = true;
 	return q->in ? 0
 		     : err_set(err, -ENODEV, "iif %s: not a port of this router", value);
 }
@@ -75,13 +76,12 @@ static int take_number(const char *what, const char *value, unsigned min, unsign
 	return err_set(err, -EINVAL, "%s %s: must be %u to %u", what, value, min, max);
 }
 
-static int take_port_number(struct question *q, const char *what, const char *value,
-			    uint16_t *ret, struct err *err)
+static int take_port_number(const char *what, const char *value, uint16_t *ret,
+			    struct err *err)
 {
 	uint64_t v = 0;
 	int r = take_number(what, value, 0, UINT16_MAX, &v, err);
 
-	q->has_ports = true;
 	*ret = (uint16_t)v;
 	return r;
 }
@@ -90,14 +90,16 @@ static int take_sport(struct router *r, struct question *q, const char *value,
 		      struct err *err)
 {
 	(void)r;
-	return take_port_number(q, "sport", value, &q->sport, err);
+	q->has_sport = true;
+	return take_port_number("sport", value, &q->sport, err);
 }
 
 static int take_dport(struct router *r, struct question *q, const char *value,
 		      struct err *err)
 {
 	(void)r;
-	return take_port_number(q, "dport", value, &q->dport, err);
+	q->has_dport = true;
+	return take_port_number("dport", value, &q->dport, err);
 }
 
 static int take_ttl(struct router *r, struct question *q, const char *value,
@@ -146,6 +148,11 @@ static int take_pair(struct router *r, struct question *q, const char *word,
 		       "%s: must be from, iif, proto, sport, dport, ttl or bytes", word);
 }
 
+static bool has_port_numbers(const struct question *q)
+{
+	return q->proto == FLOW_PROTO_TCP || q->proto == FLOW_PROTO_UDP;
+}
+
 static int parse(struct router *r, char *const arg[], int n, struct question *q,
 		 struct err *err)
 {
@@ -162,7 +169,7 @@ static int parse(struct router *r, char *const arg[], int n, struct question *q,
 		if (ret < 0)
 			return ret;
 	}
-	if (q->has_ports && q->proto != FLOW_PROTO_TCP && q->proto != FLOW_PROTO_UDP)
+	if ((q->has_sport || q->has_dport) && !has_port_numbers(q))
 		return err_set(err, -EINVAL, "sport, dport: only with proto tcp or udp");
 	return 0;
 }
@@ -231,6 +238,66 @@ static uint32_t make_frame(const struct question *q, uint8_t frame[FRAME_MAX])
 	put_u16(l4, q->sport);
 	put_u16(l4 + 2, q->dport);
 	return (uint32_t)sizeof(*eth) + bytes;
+}
+
+/* ---- its queue ---- */
+
+static int queue_at(const struct port *p, const struct question *q)
+{
+	struct m5_flow f = { .family = q->family,
+			     .proto = q->proto,
+			     .ttl = q->ttl,
+			     .sport = q->sport,
+			     .dport = q->dport };
+
+	if (p->lost || !p->steer)
+		return M5_STEER_KERNEL;
+	memcpy(f.src, q->src, sizeof(f.src));
+	memcpy(f.dst, q->dst, sizeof(f.dst));
+	return m5_steer_queue(p->steer, &f);
+}
+
+/* What the card spreads flows by, as far as the question lacks it. Return: how many words. */
+static unsigned lacks(const struct router *r, const struct question *q,
+		      const char *word[])
+{
+	unsigned n = 0;
+
+	if (r->n_workers > 1 && !q->has_src)
+		word[n++] = "from";
+	if (r->n_workers > 1 && has_port_numbers(q) && !q->has_sport)
+		word[n++] = "sport";
+	if (r->n_workers > 1 && has_port_numbers(q) && !q->has_dport)
+		word[n++] = "dport";
+	return n;
+}
+
+/* Queues have the numbers of their workers, on the way in and out. All ports spread alike, but
+ * the device of one may be lost, or its table smaller. */
+static void set_queue(struct row *row, const struct router *r, const struct question *q)
+{
+	int queue = queue_at(q->in, q);
+	bool ours = queue != M5_STEER_KERNEL, alike = true;
+	const char *needs[4];
+	unsigned n;
+
+	for (unsigned i = 0; i < r->n_ports && !q->has_in; i++) {
+		int other = queue_at(&r->port[i], q);
+
+		ours |= other != M5_STEER_KERNEL;
+		alike &= other == queue;
+	}
+	if (!ours)
+		return;
+	n = lacks(r, q, needs);
+	if (!n && !alike)
+		needs[n++] = "iif";
+	if (n) {
+		row_set_words(row, "queue_needs", needs, n);
+		return;
+	}
+	row_set_count(row, "queue", (uint64_t)queue);
+	row_set_count(row, "worker", (uint64_t)queue);
 }
 
 /* ---- its fate ---- */
@@ -362,6 +429,7 @@ static struct row *answer_for(const struct router *r, const char *text,
 		row_set_text(row, "reason",
 			     m.verdict == PKT_PUNT ? pkt_punt_reason[m.reason].name
 						   : pkt_drop_reason[m.reason].name);
+	set_queue(row, r, q);
 	return row;
 }
 

@@ -7,6 +7,7 @@
 #include "../base/bits.h"
 #include "../prm/ctx.h"
 #include "inside.h"
+#include "steer.h"
 
 /* The verification suite's key (Microsoft, "Verifying the RSS Hash Calculation"), which the kernel
  * and DPDK use too: it spreads well and its results can be checked by hand. */
@@ -49,6 +50,8 @@ static int open_table(struct m5_rss *rss, struct m5_dev *dev, struct m5_rxq *con
 	prm_set(in, PRM_IN_OPCODE, PRM_CREATE_RQT);
 	prm_set(ctx, PRM_RQTC_MAX_SIZE, slots);
 	prm_set(ctx, PRM_RQTC_SIZE, slots);
+	rss->slots = slots;
+	rss->n_rxq = n_rxq;
 	for (unsigned i = 0; i < slots; i++)
 		list[i] = to_be32(m5_rxq_num(rxq[i % n_rxq])).raw;
 	return m5_devx_create(dev, "CREATE_RQT", in,
@@ -98,4 +101,46 @@ void m5_rss_close(struct m5_rss *rss)
 	for (unsigned i = 0; i < M5_TRAFFIC_COUNT; i++)
 		m5_devx_destroy(&rss->tir[i]);
 	m5_devx_destroy(&rss->rqt);
+}
+
+/* ---- what the card computes ---- */
+
+/* Toeplitz: each bit of the input that is set adds the 32 bits of the key that begin there.
+ * Source: Microsoft, "RSS hashing functions". */
+static uint32_t toeplitz(const uint8_t *in, unsigned bytes)
+{
+	uint32_t hash = 0;
+
+	for (unsigned i = 0; i < bytes; i++) {
+		uint64_t window = 0;
+
+		for (unsigned k = 0; k < 5; k++)
+			window = window << 8 | key[i + k];
+		for (unsigned bit = 0; bit < 8; bit++)
+			if (in[i] & 0x80 >> bit)
+				hash ^= (uint32_t)(window >> (8 - bit));
+	}
+	return hash;
+}
+
+static uint8_t *put(uint8_t *at, const void *from, size_t bytes)
+{
+	memcpy(at, from, bytes);
+	return at + bytes;
+}
+
+unsigned m5_rss_queue(const struct m5_rss *rss, enum m5_traffic type,
+		      const struct m5_flow *f)
+{
+	const be16_t ports[] = { to_be16(f->sport), to_be16(f->dport) };
+	const size_t addr = types[type].ip6 ? 16 : 4;
+	uint8_t in[2 * 16 + sizeof(ports)], *end = in;
+
+	end = put(end, f->src, addr);
+	end = put(end, f->dst, addr);
+	if (types[type].ports)
+		end = put(end, ports, sizeof(ports));
+	/* The low bits choose the slot. Source: DPDK, lib/hash/rte_thash.h,
+	 * rte_thash_adjust_tuple(), which makes flows for a queue. */
+	return (toeplitz(in, (unsigned)(end - in)) & (rss->slots - 1)) % rss->n_rxq;
 }

@@ -385,3 +385,23 @@ int m5_steer_local_del(struct m5_steer *s, uint8_t family, const uint8_t addr[16
 	free(l);
 	return 0;
 }
+
+/* ---- the same in software ---- */
+
+static enum m5_traffic traffic_of(const struct m5_flow *f)
+{
+	enum m5_traffic found = f->family == 4 ? M5_IP4 : M5_IP6;
+
+	for (unsigned i = 0; i < M5_TRAFFIC_COUNT; i++)
+		if (traffic[i].version == f->family && traffic[i].proto == f->proto)
+			found = (enum m5_traffic)i;
+	return found;
+}
+
+int m5_steer_queue(struct m5_steer *s, const struct m5_flow *f)
+{
+	if (!s->on || *find_local(s, f->family, f->dst) ||
+	    (f->ttl <= 1 && can_match_ttl(s, f->family)))
+		return M5_STEER_KERNEL;
+	return (int)m5_rss_queue(&s->rss, traffic_of(f), f);
+}

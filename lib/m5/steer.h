@@ -25,6 +25,15 @@ struct m5_steer_conf {
 	unsigned n_rxq;
 };
 
+/* What rules and hash look at; the port's MAC is its destination. */
+struct m5_flow {
+	uint8_t family, proto, ttl; /* 4 or 6; IP protocol; or hop limit */
+	uint8_t src[16], dst[16];   /* IPv4 in the first four */
+	uint16_t sport, dport;	    /* TCP and UDP */
+};
+
+enum { M5_STEER_KERNEL = -1 };
+
 /* Makes RQT and one TIR per traffic type, and the kernel rules. Nothing is taken yet. */
 int m5_steer_open(struct m5_dev *dev, const struct m5_steer_conf *conf, struct err *err,
 		  struct m5_steer **ret);
@@ -37,3 +46,13 @@ int m5_steer_local_del(struct m5_steer *s, uint8_t family, const uint8_t addr[16
 		       struct err *err);
 /* The netdev's MAC changed: rules follow, new before old. */
 int m5_steer_mac_set(struct m5_steer *s, const uint8_t mac[6], struct err *err);
+
+/**
+ * m5_steer_queue() - where packets of a flow arrive
+ * @f: whole and untagged packets
+ *
+ * What rules and TIRs make the card do, in software: nothing is asked of it.
+ *
+ * Return: index in conf->rxq, or M5_STEER_KERNEL: rules leave them with the kernel.
+ */
+int m5_steer_queue(struct m5_steer *s, const struct m5_flow *f);

@@ -97,6 +97,22 @@ static enum whose whose(const struct frame *f)
 	return (ours ? OURS : 0) | (kernels ? KERNELS : 0);
 }
 
+/* What m5_steer_queue() says of it. */
+static int said_queue(const struct frame *f, unsigned family)
+{
+	bool ip6 = family == 6;
+	const uint8_t *ip = f->bytes + 14, *l4 = ip + (ip6 ? 40 : 20);
+	struct m5_flow flow = { .family = (uint8_t)family,
+				.proto = ip[ip6 ? 6 : 9],
+				.ttl = ip[ip6 ? 7 : 8],
+				.sport = (uint16_t)(l4[0] << 8 | l4[1]),
+				.dport = (uint16_t)(l4[2] << 8 | l4[3]) };
+
+	memcpy(flow.src, ip + (ip6 ? 8 : 12), ip6 ? 16 : 4);
+	memcpy(flow.dst, ip + (ip6 ? 24 : 16), ip6 ? 16 : 4);
+	return m5_steer_queue(r.steer, &flow);
+}
+
 /* ---- frames that differ from an ordinary one ---- */
 
 static void vlan(struct frame *f, unsigned type)
@@ -185,6 +201,13 @@ static void change(struct frame *f, unsigned family, enum change what, uint8_t v
 	}
 }
 
+/* Whole, untagged and for the port, as m5_steer_queue() takes them to be. */
+static bool is_plain(enum change what)
+{
+	return what == NONE || what == TTL || what == PROTOCOL ||
+	       what == DO_NOT_FRAGMENT || what == OPTIONS;
+}
+
 static void every_kind(void **state)
 {
 	static const struct {
@@ -232,6 +255,10 @@ static void every_kind(void **state)
 			change(&f, rows[i].family, rows[i].what, rows[i].value);
 			if (whose(&f) != (round ? KERNELS : rows[i].whose))
 				fail_msg("row %zu of round %u", i, round);
+			if (is_plain(rows[i].what) &&
+			    (said_queue(&f, rows[i].family) == M5_STEER_KERNEL) !=
+				    (round || rows[i].whose == KERNELS))
+				fail_msg("row %zu of round %u: what is said", i, round);
 		}
 		rig_ok(m5_steer_transit(r.steer, false, &r.err), &r.err);
 	}
@@ -280,7 +307,9 @@ static void own_address(void **state)
 		rig_ok(m5_steer_local_add(r.steer, (uint8_t)family, addr, &r.err),
 		       &r.err);
 		assert_int_equal(whose(&f), KERNELS);
+		assert_int_equal(said_queue(&f, family), M5_STEER_KERNEL);
 		assert_int_equal(whose(&other), OURS);
+		assert_int_equal(said_queue(&other, family), 0);
 		rig_ok(m5_steer_local_add(r.steer, (uint8_t)family, addr, &r.err),
 		       &r.err);
 		assert_int_equal(whose(&f), KERNELS);
@@ -475,6 +504,7 @@ static void known_hashes(void **state)
 			assert_int_equal(hash, want);
 			/* 64 slots, filled in turn. */
 			assert_int_equal(q, want % 64 % r.n_rxq);
+			assert_int_equal(q, said_queue(&f, vectors[i].family));
 		}
 }
 

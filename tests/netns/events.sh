@@ -54,7 +54,7 @@ forwards 'at first'
 changes=$(port_count eth1 carrier_changes)
 ctl link eth1 down
 wait_for 10 'eth1 has no carrier' port_says eth1 no-carrier
-equal 'route get: the port is down' "$(fwdctl route get 10.0.2.2)" \
+equal 'route get: the port is down' "$(fwdctl route get 10.0.2.2 | head -n 1)" \
 	"10.0.2.2 lladdr $b_mac dev eth1 by 10.0.2.0/24 proto static verdict drop reason link_down"
 in_a ping -q -c 5 -i 0.01 -W 0.2 10.0.2.2 >/dev/null
 wait_for 10 'what would leave there is dropped' dropped_at_least eth0 link_down 5
@@ -156,7 +156,7 @@ ctl fault eth1 fatal
 told 'port eth1: the device is lost; the kernel has the port until a restart'
 equal 'state of the port' "$(fwdctl port show eth1 | grep -c ' lost ')" 1
 equal 'the other port' "$(fwdctl port show eth0 | grep -c ' forwarding ')" 1
-equal 'route get' "$(fwdctl route get 10.0.2.2 | sed 's/.*verdict/verdict/')" \
+equal 'route get' "$(fwdctl route get 10.0.2.2 | sed -n 's/.*verdict/verdict/p')" \
 	'verdict drop reason port_down'
 check 'the daemon answers' fwdctl status
 equal 'once is enough' "$(grep -c 'the device is lost' "$fwd_log")" 1

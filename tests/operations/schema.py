@@ -52,7 +52,8 @@ ROUTE = {"dst": text, **TARGET, "protocol": text, "metric": count, "flags": word
 SPECS = {
     "route": ROUTE,
     "route-get": {"dst": text, "prefix?": text, **TARGET, "protocol?": text, "metric?": count,
-                  "flags?": words, "leg?": any_kind, "verdict": text, "reason?": text},
+                  "flags?": words, "leg?": any_kind, "verdict": text, "reason?": text,
+                  "queue?": count, "worker?": count, "queue_needs?": words},
     "nexthop": {"id": count, "type": text, "lladdr?": text, "dev?": text, "vlan?": count,
                 "src_lladdr?": text, "mtu?": count, "flags?": words, "nexthops?": listed(LEG)},
     "restore": {k: count for k in ("added", "changed", "deleted", "unchanged")},

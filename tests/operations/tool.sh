@@ -124,10 +124,10 @@ prints "$(shown | sed -n 2,3p)" route show root 10/8
 prints "$(shown | sed -n 1,3p)" route show match 10.1.1.1
 refused 2 "route show: inside: must be all, exact, root, match, proto, dev, lladdr, type or a\
  prefix (EINVAL)" route show inside 10/8
-prints '10.2.2.2 lladdr 7c:c2:55:be:f3:c7 dev eth0 by 10.0.0.0/8 proto static verdict forward' \
-	route get 10.2.2.2
-prints 'unreachable 2001:db9::1 by ::/0 proto static verdict punt reason unreachable' route get \
-	2001:db9::1
+prints '10.2.2.2 lladdr 7c:c2:55:be:f3:c7 dev eth0 by 10.0.0.0/8 proto static verdict forward
+	queue 0 worker 0' route get 10.2.2.2
+prints 'unreachable 2001:db9::1 by ::/0 proto static verdict punt reason unreachable
+	queue 0 worker 0' route get 2001:db9::1
 prints '10.0.2.1 verdict punt reason local' route get 10.0.2.1
 
 done_silently route add 172.16/12 metric 3 nexthop $b_mac dev eth1 nexthop $a_mac dev eth0 weight 2
@@ -136,6 +136,7 @@ legs="	nexthop lladdr $a_mac dev eth0 weight 2
 prints "172.16.0.0/12 proto static metric 3
 $legs" route show 172.16/12
 prints "172.16.1.1 by 172.16.0.0/12 proto static verdict forward
+	queue 0 worker 0
 $legs" route get 172.16.1.1
 try -j route show 172.16/12
 equal 'legs as JSON' "$(json '[(n["dev"], n["weight"], n["flags"]) for n in j[0]["nexthops"]]')" \
