@@ -77,6 +77,8 @@ static void sleep_until_packet(struct fwd_worker *w)
 			m5_rx_arm(w->port[p].rx);
 	}
 	fd[n++] = (struct pollfd){ .fd = w->wake_fd, .events = POLLIN };
+	if (w->holds)
+		fwd_publish_use(w);
 	__atomic_store_n(&w->count.sleeps, w->count.sleeps + 1, __ATOMIC_RELAXED);
 	rcu_offline();
 	poll(fd, n, patience_ms(w));
@@ -87,29 +89,38 @@ static void sleep_until_packet(struct fwd_worker *w)
 			m5_rx_event(w->port[p].rx);
 }
 
-void fwd_idle(struct fwd_worker *w)
+/* Return: false = not at all. */
+static bool wait(struct fwd_worker *w, uint64_t idle)
 {
-	uint64_t now = time_ticks(), idle;
-
-	if (!w->idle_since)
-		w->idle_since = now;
-	idle = now - w->idle_since;
 	switch (w->conf.idle) {
 	case FWD_IDLE_SPIN:
-		return;
+		return false;
 	case FWD_IDLE_PAUSE:
 		break;
 	case FWD_IDLE_SLEEP:
 		sleep_until_packet(w);
-		return;
+		return true;
 	case FWD_IDLE_ADAPTIVE:
 		if (idle < w->spin_ticks)
-			return;
+			return false;
 		if (idle < w->spin_ticks + w->pause_ticks)
 			break;
 		sleep_until_packet(w);
-		return;
+		return true;
 	}
-	if (w->port[w->heard].rx)
-		pause_until_packet(w);
+	if (!w->port[w->heard].rx)
+		return false;
+	pause_until_packet(w);
+	return true;
+}
+
+void fwd_idle(struct fwd_worker *w)
+{
+	uint64_t now = time_ticks();
+
+	fwd_time_nothing(w, now);
+	if (w->holds && now - w->use_at > w->use_ticks)
+		fwd_publish_use(w);
+	if (wait(w, now - w->idle_since))
+		fwd_time_waited(w);
 }

@@ -328,6 +328,12 @@ ALWAYS_INLINE void pass_both(struct fwd_worker *w, unsigned in,
 		fwd_odd(w, in, t, pkt, left);
 }
 
+/* 1, 2, 3 to 4, 5 to 8, ... packets: the place in fwd_count.bursts. */
+ALWAYS_INLINE unsigned fwd_burst_size(uint32_t n)
+{
+	return 31 - (unsigned)__builtin_clz(2 * n - 1);
+}
+
 ALWAYS_INLINE uint32_t turn_port(struct fwd_worker *w, unsigned in,
 				 const struct fib_tables *t)
 {
@@ -345,6 +351,7 @@ ALWAYS_INLINE uint32_t turn_port(struct fwd_worker *w, unsigned in,
 		return 0;
 	for (uint32_t i = 0; i < n; i++)
 		bytes += pkt[i].len;
+	w->bursts[fwd_burst_size(n)]++;
 	w->own[in].received += n;
 	w->own[in].received_bytes += bytes;
 	pass_both(w, in, t, pkt, n);
@@ -373,7 +380,7 @@ ALWAYS_INLINE void count_turn(struct fwd_worker *w, uint32_t n)
 		if (w->unpublished)
 			fwd_publish(w);
 	} else if (unlikely(++w->unpublished == PUBLISH_BURSTS)) {
-		fwd_publish(w);
+		fwd_publish_busy(w);
 	}
 }
 

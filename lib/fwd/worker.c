@@ -39,6 +39,7 @@ int fwd_worker_new(const struct fwd_conf *conf, struct fwd_worker **ret)
 	w->to_sample = conf->latency_sample;
 	w->spin_ticks = conf->idle_spin_us * per_us;
 	w->pause_ticks = conf->idle_pause_us * per_us;
+	w->use_ticks = FWD_USE_US * per_us;
 	w->watch = fwd_watch_by[fwd_watch_best()];
 	w->code = fwd_code_of(fwd_set_best());
 	pthread_mutex_init(&w->lock, NULL);
@@ -116,11 +117,15 @@ static void *worker_main(void *arg)
 {
 	struct fwd_worker *w = arg;
 
+	atomic_store(&w->tid, gettid());
 	rcu_reader_start();
+	fwd_time_start(w);
 	while (!atomic_load(&w->stop)) {
 		w->code->loop(w);
-		if (atomic_load(&w->pause))
+		if (atomic_load(&w->pause)) {
 			wait_while_paused(w);
+			fwd_time_start(w);
+		}
 	}
 	w->code->drain(w);
 	rcu_reader_stop();
@@ -192,6 +197,19 @@ const struct histogram *fwd_worker_latency(const struct fwd_worker *w, unsigned 
 const struct fwd_count *fwd_worker_count(const struct fwd_worker *w)
 {
 	return &w->count;
+}
+struct fwd_ring_use fwd_worker_ring_use(const struct fwd_worker *w, unsigned port)
+{
+	const struct fwd_ring_use *u = &w->use[port];
+
+	return (struct fwd_ring_use){
+		.receive = __atomic_load_n(&u->receive, __ATOMIC_RELAXED),
+		.transmit = __atomic_load_n(&u->transmit, __ATOMIC_RELAXED),
+	};
+}
+int fwd_worker_tid(const struct fwd_worker *w)
+{
+	return atomic_load(&w->tid);
 }
 struct ring *fwd_worker_punt(struct fwd_worker *w)
 {

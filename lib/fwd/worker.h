@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,10 +40,22 @@ struct fwd_port_count {
 	uint64_t egress, egress_bytes; /* this port as the way out */
 } CACHE_ALIGNED;
 
+/* Bursts by length: up to 1, 2, 4, ... FWD_BURST_MAX packets. */
+enum { FWD_BURST_SIZES = 9 };
+static_assert(FWD_BURST_MAX == 1 << (FWD_BURST_SIZES - 1), "the last one is the longest");
+
 struct fwd_count {
 	uint64_t turns, empty_turns;
 	uint64_t sleeps;
+	uint64_t busy_ticks, idle_ticks; /* of time_ticks(); busy.c */
+	uint64_t bursts[FWD_BURST_SIZES];
 } CACHE_ALIGNED;
+
+/* Per worker and port: what is not free, when it was published; at rest nothing. */
+struct fwd_ring_use {
+	uint32_t receive; /* chunks that the device does not have: packets of them are here */
+	uint32_t transmit; /* blocks of the send rings that are under way */
+};
 
 /* Reads a counter that its worker may be writing. */
 static inline uint64_t fwd_read(const uint64_t *counter)
@@ -94,6 +107,9 @@ const struct fwd_port_count *fwd_worker_port_count(const struct fwd_worker *w,
 						   unsigned port);
 const struct histogram *fwd_worker_latency(const struct fwd_worker *w, unsigned port);
 const struct fwd_count *fwd_worker_count(const struct fwd_worker *w);
+struct fwd_ring_use fwd_worker_ring_use(const struct fwd_worker *w, unsigned port);
+/* The kernel's number of the thread; 0 = it has not begun. */
+int fwd_worker_tid(const struct fwd_worker *w);
 /* Entries are struct exc_frame. Consumer: exception thread. */
 struct ring *fwd_worker_punt(struct fwd_worker *w);
 int fwd_worker_cpu(const struct fwd_worker *w);

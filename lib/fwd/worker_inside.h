@@ -8,6 +8,8 @@
 
 /* How long a pause may be, with one port to receive from and with several: idle.c. */
 enum { FWD_WATCH_ONE_US = 20, FWD_WATCH_MANY_US = 1 };
+/* Between two times that an idle worker tells how full rings are: publish.c. */
+enum { FWD_USE_US = 1000 };
 
 /* The packet loop, in one set of instructions. */
 struct fwd_code {
@@ -42,9 +44,15 @@ struct fwd_worker {
 	uint8_t sampled_in[FWD_PORTS_MAX]; /* by egress port: where the burst came from */
 	unsigned heard;			   /* port that had the last packet */
 	uint64_t idle_since;		   /* ticks; 0 = not idle */
+	uint64_t mark;			   /* ticks: all before is counted; busy.c */
+	uint64_t look_ticks;	       /* of a turn that finds nothing; 0 = not known */
+	bool holds;		       /* rings may be in use, or be told to be so */
+	uint64_t use_at;	       /* ticks: when their use was published */
+	uint64_t use_ticks;	       /* after so long again */
 	bool six_first[FWD_PORTS_MAX]; /* the last burst of this port was IPv6, mostly; ... */
 	bool mixed[FWD_PORTS_MAX]
 		  [2]; /* ... packets looked at as IPv4, IPv6 were others, too */
+	uint64_t bursts[FWD_BURST_SIZES];
 	struct fwd_port_count own[FWD_PORTS_MAX];
 	struct m5_pkt lane[FWD_PORTS_MAX][FWD_BURST_MAX]; /* by egress port, in a turn */
 
@@ -52,6 +60,8 @@ struct fwd_worker {
 	CACHE_ALIGNED struct fwd_count count;
 	struct fwd_port_count port_count[FWD_PORTS_MAX]; /* `own` as others see it */
 	struct histogram latency[FWD_PORTS_MAX];	 /* by ingress port */
+	struct fwd_ring_use use[FWD_PORTS_MAX];
+	atomic_int tid;
 	bool paused;
 
 	/* written by the control thread */
@@ -65,8 +75,17 @@ struct fwd_worker {
 	pthread_cond_t changed; /* paused or resumed */
 };
 
-void fwd_idle(struct fwd_worker *w);	/* idle.c: nothing came in this turn */
-void fwd_publish(struct fwd_worker *w); /* publish.c: counters, to whom it may concern */
+void fwd_idle(struct fwd_worker *w); /* idle.c: nothing came in this turn */
+/* publish.c: counters, to whom it may concern; of a worker that has no end of work, with its time;
+ * and how full rings are. */
+void fwd_publish(struct fwd_worker *w);
+void fwd_publish_busy(struct fwd_worker *w);
+void fwd_publish_use(struct fwd_worker *w);
+/* busy.c: all time until now is counted, ... */
+void fwd_time_start(struct fwd_worker *w);		   /* or shall not be */
+void fwd_time_busy(struct fwd_worker *w);		   /* packets came all the time */
+void fwd_time_nothing(struct fwd_worker *w, uint64_t now); /* the last turn found none */
+void fwd_time_waited(struct fwd_worker *w);		   /* since then it waited */
 /* latency.c: of a burst that is queued, its ports about to be rung; the stamp of a packet of it. */
 void fwd_latency_start(struct fwd_worker *w, unsigned in, uint64_t stamp);
 /* latency.c: a timed burst has left by this port. */

@@ -14,7 +14,8 @@ fwd_odd              once a burst: those of its packets that are not plain
 fwd_shut             once a burst that cannot leave
 fwd_latency_start    one burst in many
 fwd_latency_end
-fwd_publish          counters, once in some hundred bursts
+fwd_publish          counters, when nothing came any more
+fwd_publish_busy     or once in some hundred bursts
 memcpy               what the compiler makes of a struct
 memmove              minis of a session that is larger than the burst
 memset               padding of a frame that was cut; what the compiler makes of a struct

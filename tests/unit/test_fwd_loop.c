@@ -208,7 +208,36 @@ static void counters_are_published_under_load(void **state)
 	watched.w = NULL;
 	assert_int_equal(watched.bursts, BURSTS);
 	assert_int_equal(watched.seen, BURST * 256);
+	assert_true(fwd_worker_count(rig.w)->busy_ticks > 0);
 	assert_int_equal(fwd_worker_port_count(rig.w, 0)->received, BURST * BURSTS);
+	close_rig(&rig);
+}
+
+/* A burst is counted by its length: up to 1, 2, 4, ... packets. */
+static void lengths_of_bursts_are_counted(void **state)
+{
+	static const struct {
+		unsigned n, size;
+	} bursts[] = { { 1, 0 },  { 1, 0 },  { 2, 1 },	{ 3, 2 },  { 4, 2 },  { 5, 3 },
+		       { 16, 4 }, { 17, 5 }, { 64, 6 }, { 65, 7 }, { 129, 8 } };
+	uint64_t want[FWD_BURST_SIZES] = { 0 }, packets = 0;
+	struct rig rig;
+	uint8_t f[128];
+
+	(void)state;
+	open_rig(&rig, 8, 0, 7, 8);
+	rig.w->conf.burst = FWD_BURST_MAX;
+	for (unsigned i = 0; i < sizeof(bursts) / sizeof(bursts[0]); i++) {
+		for (unsigned k = 0; k < bursts[i].n; k++)
+			assert_true(fake_rx_frame(&rig.rx[0], f, make4(f, 0, 10, 64, 50),
+						  true));
+		run_loop(&rig);
+		run_card(&rig);
+		want[bursts[i].size]++;
+		packets += bursts[i].n;
+		assert_memory_equal(fwd_worker_count(rig.w)->bursts, want, sizeof(want));
+	}
+	assert_int_equal(fwd_worker_port_count(rig.w, 0)->received, packets);
 	close_rig(&rig);
 }
 
@@ -360,6 +389,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_full_send_ring_drops_and_blocks_nobody),
 	cmocka_unit_test(a_tagged_next_hop_tags),
 	cmocka_unit_test(counters_are_published_under_load),
+	cmocka_unit_test(lengths_of_bursts_are_counted),
 	cmocka_unit_test(striding_queues_survive_laps),
 	cmocka_unit_test(cyclic_queues_survive_laps),
 	cmocka_unit_test(an_error_completion_stops_only_its_queue),
