@@ -19,7 +19,8 @@
  *
  * IPv4 and IPv6 have bodies of their own; a burst that has both is sifted into two.
  *
- * The file is built once for each set of instructions in code.c, which chooses.
+ * The file is built once for each set of instructions in code.c, which chooses, and once for
+ * workers that have a trace (trace_inside.h).
  *
  * Every packet leaves by exactly one exit: sent, punted or dropped with a reason.
  * tests/unit/test_fwd_loop.c checks that the three add up to what was received.
@@ -32,6 +33,7 @@
 #include "../pkt/flow_hot.h"
 #include "../pkt/plain_hot.h"
 #include "../pkt/rewrite_hot.h"
+#include "trace_inside.h"
 #include "worker_inside.h"
 
 /* Of a stop: full rings of the largest size many times over; microseconds without a packet. */
@@ -122,15 +124,20 @@ static __attribute__((noinline)) void pick_legs(const struct fib_tables *t,
 	}
 }
 
-ALWAYS_INLINE void route(const struct fib_tables *t, const struct m5_pkt pkt[],
-			 const union asked *to, uint32_t nh[], uint32_t n, bool six)
+ALWAYS_INLINE void route(struct fwd_worker *w, const struct fib_tables *t,
+			 const struct m5_pkt pkt[], const union asked *to, uint32_t nh[],
+			 uint32_t n, bool six)
 {
 	if (six)
 		fib_lookup6(t, to->six, nh, n);
 	else
 		fib_lookup4(t, to->four, nh, n);
+	if (FWD_TRACED)
+		fwd_trace_route(w, pkt, nh, n);
 	if (unlikely(t->has_groups))
 		pick_legs(t, pkt, nh, n, six ? 6 : 4);
+	if (FWD_TRACED)
+		fwd_trace_leg(w, t, pkt, nh, n);
 }
 
 /* ---- rewrite and emit ---- */
@@ -196,6 +203,8 @@ COLD static uint64_t drop_row(struct fwd_worker *w, unsigned in, unsigned out,
 		m5_rx_put(w->port[in].rx, pkt[i].wqe, 1);
 	}
 	w->own[in].dropped[reason] += n;
+	if (FWD_TRACED)
+		fwd_trace_dropped(w, pkt, n, reason);
 	return bytes;
 }
 
@@ -208,6 +217,8 @@ ALWAYS_INLINE void emit(struct fwd_worker *w, unsigned in, unsigned out,
 
 	if (likely(tx))
 		sent = m5_tx_burst(tx, w->port[in].rx, pkt, row.n, row.tagged);
+	if (FWD_TRACED)
+		fwd_trace_sent(w, pkt, sent);
 	w->to_ring |= (uint32_t)(sent != 0) << out;
 	if (unlikely(sent < row.n))
 		row.bytes -= drop_row(w, in, out, pkt + sent, row.n - sent);
@@ -286,7 +297,7 @@ ALWAYS_INLINE uint32_t pass(struct fwd_worker *w, unsigned in, const struct fib_
 	w->mixed[in][six] = n_odd != 0;
 	if (unlikely(!plain))
 		return n_odd;
-	route(t, pkt, &to, nh, plain, six);
+	route(w, t, pkt, &to, nh, plain, six);
 	row = rewrite_row(t->nh, pkt, nh, plain, six);
 	if (likely(row.n))
 		emit(w, in, t->nh[nh[0]].port, pkt, row, six);
@@ -325,7 +336,7 @@ ALWAYS_INLINE void pass_both(struct fwd_worker *w, unsigned in,
 	w->six_first[in] = six ^ (left > n - left);
 	left = (six ? pass4 : pass6)(w, in, t, other, left, pkt);
 	if (left)
-		fwd_odd(w, in, t, pkt, left);
+		(FWD_TRACED ? fwd_odd_traced : fwd_odd)(w, in, t, pkt, left);
 }
 
 /* 1, 2, 3 to 4, 5 to 8, ... packets: the place in fwd_count.bursts. */
@@ -343,7 +354,9 @@ ALWAYS_INLINE uint32_t turn_port(struct fwd_worker *w, unsigned in,
 	uint64_t bytes = 0;
 	uint32_t n;
 
-	if (unlikely(timed))
+	if (FWD_TRACED)
+		n = fwd_trace_burst(w, in, pkt, &stamp);
+	else if (unlikely(timed))
 		n = m5_rx_burst_stamped(w->port[in].rx, pkt, w->conf.burst, &stamp);
 	else
 		n = m5_rx_burst(w->port[in].rx, pkt, w->conf.burst);
@@ -355,6 +368,8 @@ ALWAYS_INLINE uint32_t turn_port(struct fwd_worker *w, unsigned in,
 	w->own[in].received += n;
 	w->own[in].received_bytes += bytes;
 	pass_both(w, in, t, pkt, n);
+	if (FWD_TRACED)
+		fwd_trace_end(w);
 	w->heard = in;
 	w->to_sample -= w->to_sample > 1;
 	if (unlikely(timed) && stamp.at < n)
@@ -407,7 +422,7 @@ static uint32_t turn(struct fwd_worker *w)
 static void loop(struct fwd_worker *w)
 {
 	while (!atomic_load_explicit(&w->stop, memory_order_relaxed) &&
-	       !atomic_load_explicit(&w->pause, memory_order_relaxed)) {
+	       !atomic_load_explicit(&w->leave, memory_order_relaxed)) {
 		if (unlikely(turn(w) == 0))
 			fwd_idle(w);
 		else

@@ -1,7 +1,8 @@
 /* fwd/odd.c - packets that are not plain, or do not simply leave: one by one
  *
  * What must be punted or dropped, with its reason; the few that leave nevertheless, such as one
- * with a priority tag. The packet loop calls this once a burst, if at all.
+ * with a priority tag. The packet loop calls this once a burst, if at all. Like that it is built
+ * once more for workers that have a trace.
  */
 
 #include "../m5/rx_hot.h"
@@ -9,6 +10,7 @@
 #include "../pkt/flow_hot.h"
 #include "../pkt/parse_hot.h"
 #include "../pkt/rewrite_hot.h"
+#include "trace_inside.h"
 #include "worker_inside.h"
 
 static void drop(struct fwd_worker *w, unsigned in, const struct m5_pkt *pkt,
@@ -16,6 +18,8 @@ static void drop(struct fwd_worker *w, unsigned in, const struct m5_pkt *pkt,
 {
 	w->own[in].dropped[reason]++;
 	m5_rx_put(w->port[in].rx, pkt->wqe, 1);
+	if (FWD_TRACED)
+		fwd_trace_verdict(w, PKT_DROP, reason, 0);
 }
 
 /* The frame is copied: what the kernel may keep long must not hold a receive buffer. */
@@ -39,10 +43,12 @@ static void punt(struct fwd_worker *w, unsigned in, const struct m5_pkt *pkt,
 	ring_push(&w->punt);
 	w->own[in].punted[reason]++;
 	m5_rx_put(w->port[in].rx, pkt->wqe, 1);
+	if (FWD_TRACED)
+		fwd_trace_verdict(w, PKT_PUNT, reason, 0);
 }
 
-static const struct fib_nh *next_hop(const struct fib_tables *t, const uint8_t *ip,
-				     const struct pkt_meta *m)
+static const struct fib_nh *next_hop(struct fwd_worker *w, const struct fib_tables *t,
+				     const uint8_t *ip, const struct pkt_meta *m)
 {
 	const struct fib_nh *nh;
 	uint8_t six[1][16];
@@ -60,6 +66,8 @@ static const struct fib_nh *next_hop(const struct fib_tables *t, const uint8_t *
 	if (nh->kind == FIB_NH_GROUP)
 		nh = &t->nh[fib_nh_leg(nh, pkt_flow_hash(ip, m->bytes, m->family,
 							 t->flow_seed))];
+	if (FWD_TRACED)
+		fwd_trace_hop(w, index, nh);
 	return nh;
 }
 
@@ -77,11 +85,6 @@ static const struct {
 	[FIB_NH_GROUP] = { PKT_PUNT,
 			   PKT_PUNT_UNSUPPORTED_ROUTE }, /* next_hop() leaves none */
 };
-
-unsigned fwd_shut(const struct fwd_worker *w, unsigned out)
-{
-	return w->port[out].tx ? PKT_DROP_LINK_DOWN : PKT_DROP_PORT_DOWN;
-}
 
 static void decide(const struct fwd_worker *w, const struct fib_nh *nh,
 		   struct pkt_meta *m)
@@ -118,6 +121,8 @@ static void leave(struct fwd_worker *w, unsigned in, const struct fib_nh *nh,
 	w->own[nh->port].egress++;
 	w->own[nh->port].egress_bytes += pkt->len;
 	w->to_ring |= UINT32_C(1) << nh->port;
+	if (FWD_TRACED)
+		fwd_trace_verdict(w, PKT_FORWARD, 0, pkt->len);
 }
 
 static void handle(struct fwd_worker *w, unsigned in, const struct fib_tables *t,
@@ -126,10 +131,12 @@ static void handle(struct fwd_worker *w, unsigned in, const struct fib_tables *t
 	const struct fib_nh *nh = NULL;
 	struct pkt_meta m;
 
+	if (FWD_TRACED)
+		fwd_trace_alone(w, pkt);
 	pkt_parse_full(pkt->data, pkt->len, pkt->flags & M5_PKT_L3_OK, w->port[in].mac,
 		       &m);
 	if (m.verdict == PKT_FORWARD) {
-		nh = next_hop(t, pkt->data + m.l3, &m);
+		nh = next_hop(w, t, pkt->data + m.l3, &m);
 		decide(w, nh, &m);
 	}
 	if (m.verdict == PKT_FORWARD)
@@ -140,6 +147,9 @@ static void handle(struct fwd_worker *w, unsigned in, const struct fib_tables *t
 		drop(w, in, pkt, m.reason);
 }
 
+#if FWD_TRACED
+#define fwd_odd fwd_odd_traced
+#endif
 void fwd_odd(struct fwd_worker *w, unsigned in, const struct fib_tables *t,
 	     struct m5_pkt pkt[], uint32_t n)
 {

@@ -89,6 +89,11 @@ void fwd_worker_set_port(struct fwd_worker *w, unsigned port, const struct fwd_p
 		time_ticks_per_us() * (n_rx > 1 ? FWD_WATCH_MANY_US : FWD_WATCH_ONE_US);
 }
 
+unsigned fwd_shut(const struct fwd_worker *w, unsigned out)
+{
+	return w->port[out].tx ? PKT_DROP_LINK_DOWN : PKT_DROP_PORT_DOWN;
+}
+
 void fwd_worker_wake(struct fwd_worker *w)
 {
 	uint64_t one = 1;
@@ -113,6 +118,17 @@ static void wait_while_paused(struct fwd_worker *w)
 	rcu_online();
 }
 
+/* A trace comes and goes between two turns. What is said to be in use is looked at once more: the
+ * control thread frees what it has taken back and finds unused. */
+static const struct fwd_code *code_now(struct fwd_worker *w)
+{
+	do {
+		w->trace = atomic_load(&w->next_trace);
+		atomic_store(&w->has_trace, w->trace);
+	} while (w->trace != atomic_load(&w->next_trace));
+	return w->trace ? &fwd_code_traced : w->code;
+}
+
 static void *worker_main(void *arg)
 {
 	struct fwd_worker *w = arg;
@@ -121,7 +137,9 @@ static void *worker_main(void *arg)
 	rcu_reader_start();
 	fwd_time_start(w);
 	while (!atomic_load(&w->stop)) {
-		w->code->loop(w);
+		code_now(w)->loop(w);
+		/* Before a look at why: who asks now is heard, too. */
+		atomic_store(&w->leave, false);
 		if (atomic_load(&w->pause)) {
 			wait_while_paused(w);
 			fwd_time_start(w);
@@ -153,6 +171,12 @@ void fwd_worker_stop(struct fwd_worker *w)
 	w->started = false;
 }
 
+static void leave(struct fwd_worker *w)
+{
+	atomic_store(&w->leave, true);
+	fwd_worker_wake(w);
+}
+
 static struct timespec from_now(unsigned ms)
 {
 	uint64_t ns = time_ns() + ms * NS_PER_MS;
@@ -167,7 +191,7 @@ int fwd_worker_pause(struct fwd_worker *w, unsigned most_ms)
 	int r = 0;
 
 	atomic_store(&w->pause, true);
-	fwd_worker_wake(w);
+	leave(w);
 	pthread_mutex_lock(&w->lock);
 	while (w->started && !w->paused && !r)
 		r = pthread_cond_timedwait(&w->changed, &w->lock, &end);
@@ -183,6 +207,17 @@ void fwd_worker_resume(struct fwd_worker *w)
 	atomic_store(&w->pause, false);
 	pthread_cond_broadcast(&w->changed);
 	pthread_mutex_unlock(&w->lock);
+}
+
+void fwd_worker_set_trace(struct fwd_worker *w, struct fwd_trace *t)
+{
+	atomic_store(&w->next_trace, t);
+	leave(w);
+}
+
+bool fwd_worker_has_trace(const struct fwd_worker *w, const struct fwd_trace *t)
+{
+	return w->started && atomic_load(&w->has_trace) == t;
 }
 
 const struct fwd_port_count *fwd_worker_port_count(const struct fwd_worker *w,

@@ -87,6 +87,7 @@ struct fwd_conf {
 	uint32_t punt_bytes; /* longest frame */
 };
 
+struct fwd_trace;
 struct fwd_worker;
 
 int fwd_worker_new(const struct fwd_conf *conf, struct fwd_worker **ret);
@@ -102,6 +103,11 @@ void fwd_worker_stop(struct fwd_worker *w);
  * asked to pause: call again, or fwd_worker_resume(). */
 int fwd_worker_pause(struct fwd_worker *w, unsigned most_ms);
 void fwd_worker_resume(struct fwd_worker *w);
+/* From its next turn on the worker tells this trace what it does (trace.h); NULL = none. Does not
+ * wait for it, nor does the worker stand still. Control thread. */
+void fwd_worker_set_trace(struct fwd_worker *w, struct fwd_trace *t);
+/* May the worker be using it? */
+bool fwd_worker_has_trace(const struct fwd_worker *w, const struct fwd_trace *t);
 
 const struct fwd_port_count *fwd_worker_port_count(const struct fwd_worker *w,
 						   unsigned port);

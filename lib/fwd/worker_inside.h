@@ -13,10 +13,11 @@ enum { FWD_USE_US = 1000 };
 
 /* The packet loop, in one set of instructions. */
 struct fwd_code {
-	void (*loop)(struct fwd_worker *w);  /* until stop or pause */
+	void (*loop)(struct fwd_worker *w);  /* until it shall stop or leave */
 	void (*drain)(struct fwd_worker *w); /* what was received before the stop */
 };
 extern const struct fwd_code fwd_code_plain, fwd_code_avx2, fwd_code_avx512;
+extern const struct fwd_code fwd_code_traced; /* of a worker that has a trace */
 
 enum fwd_set { FWD_SET_PLAIN, FWD_SET_AVX2, FWD_SET_AVX512, FWD_SET_COUNT };
 
@@ -35,7 +36,7 @@ struct fwd_worker {
 	uint64_t spin_ticks, pause_ticks; /* conf.idle_*_us */
 	uint64_t watch_ticks;		  /* of one pause */
 	fwd_watch_fn *watch;
-	const struct fwd_code *code;
+	const struct fwd_code *code; /* unless there is a trace */
 
 	/* the worker's own */
 	CACHE_ALIGNED uint32_t to_ring; /* ports that something was queued for, as bits */
@@ -49,6 +50,7 @@ struct fwd_worker {
 	bool holds;		       /* rings may be in use, or be told to be so */
 	uint64_t use_at;	       /* ticks: when their use was published */
 	uint64_t use_ticks;	       /* after so long again */
+	struct fwd_trace *trace;       /* NULL = none */
 	bool six_first[FWD_PORTS_MAX]; /* the last burst of this port was IPv6, mostly; ... */
 	bool mixed[FWD_PORTS_MAX]
 		  [2]; /* ... packets looked at as IPv4, IPv6 were others, too */
@@ -63,9 +65,12 @@ struct fwd_worker {
 	struct fwd_ring_use use[FWD_PORTS_MAX];
 	atomic_int tid;
 	bool paused;
+	_Atomic(struct fwd_trace *) has_trace; /* `trace`, as others see it */
 
-	/* written by the control thread */
-	CACHE_ALIGNED atomic_bool stop, pause;
+	/* written by the control thread, and `leave` by the worker as it has left */
+	CACHE_ALIGNED atomic_bool stop, leave; /* leave the loop, look at what is below */
+	atomic_bool pause;
+	_Atomic(struct fwd_trace *) next_trace;
 
 	/* shared, cold */
 	pthread_t thread;
@@ -93,5 +98,5 @@ void fwd_latency_end(struct fwd_worker *w, unsigned out);
 /* odd.c: packets that do not go with the others. */
 void fwd_odd(struct fwd_worker *w, unsigned in, const struct fib_tables *t,
 	     struct m5_pkt pkt[], uint32_t n);
-/* odd.c: why nothing leaves by this port. */
+/* worker.c: why nothing leaves by this port. */
 unsigned fwd_shut(const struct fwd_worker *w, unsigned out);

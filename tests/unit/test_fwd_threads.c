@@ -20,6 +20,7 @@
 #include "../../lib/base/rcu.h"
 #include "../../lib/base/time.h"
 #include "../../lib/fib/fib.h"
+#include "../../lib/fwd/trace.h"
 #include "../../lib/fwd/worker_inside.h"
 #include "../../lib/m5/clock.h"
 #include "../../lib/pkt/csum.h"
@@ -146,6 +147,8 @@ struct control {
 	uint64_t punts[PORTS][PKT_PUNT_COUNT], bad_punts;
 	struct fwd_port_count seen[WORKERS][PORTS];
 	uint64_t timed;
+	struct fwd_trace *trace[WORKERS];
+	uint64_t traced;
 };
 
 static struct control ctl;
@@ -300,6 +303,54 @@ static void take_punts(void)
 	}
 }
 
+/* Records are whole: what came in is told with what was done to it. */
+static void take_records(struct fwd_trace *t)
+{
+	const struct fwd_traced *r;
+
+	for (; (r = ring_peek(fwd_trace_ring(t))); ring_pop(fwd_trace_ring(t))) {
+		assert_in_range(r->port, 0, PORTS - 1);
+		assert_memory_equal(r->data, port_mac[r->port], 6);
+		assert_int_equal(r->captured, r->bytes < 100 ? r->bytes : 100);
+		assert_true(r->verdict != PKT_FORWARD ||
+			    (r->routed && r->sent_bytes == r->bytes));
+		ctl.traced++;
+	}
+}
+
+static void trace_ends(unsigned w)
+{
+	struct fwd_trace *t = ctl.trace[w];
+
+	fwd_worker_set_trace(card[w].w, NULL);
+	take_records(t);
+	while (fwd_worker_has_trace(card[w].w, t))
+		sched_yield();
+	take_records(t);
+	fwd_trace_free(t);
+	ctl.trace[w] = NULL;
+}
+
+static void traces(void)
+{
+	const struct fwd_trace_conf conf = { .ports = 1 + test_below(3),
+					     .count = 1 + test_below(2000),
+					     .bytes = 100,
+					     .ring = 64 };
+	unsigned w = test_below(WORKERS);
+
+	if (ctl.trace[w]) {
+		take_records(ctl.trace[w]);
+		if (test_below(3) == 0)
+			trace_ends(w);
+		return;
+	}
+	assert_int_equal(fwd_trace_new(&conf, &ctl.trace[w]), 0);
+	fwd_worker_set_trace(card[w].w, ctl.trace[w]);
+	if (test_below(4) == 0) /* perhaps before the worker has seen it */
+		trace_ends(w);
+}
+
 static void wake(void)
 {
 	fwd_worker_wake(card[test_below(WORKERS)].w);
@@ -396,7 +447,7 @@ static void close_card(struct card *c)
 
 static void (*const acts[])(void) = {
 	change_routes, change_next_hops, change_ports, read_counters,
-	read_latency,  take_punts,	 wake,
+	read_latency,  take_punts,	 wake,	       traces,
 };
 
 static void control_and_workers(void **state)
@@ -414,6 +465,10 @@ static void control_and_workers(void **state)
 	end = time_ns() + RUN_MS * NS_PER_MS;
 	while (time_ns() < end)
 		acts[test_below(sizeof(acts) / sizeof(acts[0]))]();
+	for (unsigned w = 0; w < WORKERS; w++)
+		if (ctl.trace[w])
+			trace_ends(w);
+	assert_true(ctl.traced > 0);
 	for (unsigned w = 0; w < WORKERS; w++)
 		give_all_ports(&card[w]);
 	for (unsigned w = 0; w < WORKERS; w++)
