@@ -15,7 +15,7 @@ checks='clang clang-format clang-tidy cppcheck shellcheck git valgrind libc6-dev
 # the programs of others that judge the model, and l3fwd's source with what it needs
 judges='ibverbs-utils perftest dpdk libdpdk-dev dpdk-doc make'
 # what the test scripts call
-tools='ethtool python3 tcpdump iperf3 prometheus systemd dpkg-dev lintian mandoc man-db'
+tools='ethtool python3 tcpdump zsh iperf3 prometheus systemd dpkg-dev lintian mandoc man-db'
 # names that carry a version: PREFIX of a package that is installed or can be
 versioned='libclang-rt-*-dev librte-net-mlx5-* librte-net-ring* librte-mempool-ring*'
 
