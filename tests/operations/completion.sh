@@ -44,8 +44,8 @@ export MLX5FWD_SOCKET=$socket
 for shell in zsh bash; do
 	equal "$shell: ports" "$(completed $shell 'mlx5fwdctl port show e')" \
 		'eth0 eth1 = mlx5fwdctl port show eth'
-	equal "$shell: a port" "$(completed $shell 'mlx5fwdctl route add 10/8 blackhole dev eth1')" \
-		'eth1 = mlx5fwdctl route add 10/8 blackhole dev eth1 '
+	equal "$shell: a port" "$(completed $shell 'mlx5fwdctl route show dev eth1')" \
+		'eth1 = mlx5fwdctl route show dev eth1 '
 done
 kill -STOP "$(pgrep -x mlx5fwd)"
 for shell in zsh bash; do
