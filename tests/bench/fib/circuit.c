@@ -170,7 +170,7 @@ ALWAYS_INLINE void burst(struct circuit *c, const struct fib_tables *t, bool l3_
 	c->worker.own[0].received_bytes += bytes;
 	if (!all_plain(mac, pkt, FWD_BURST, &to, six))
 		return;
-	route(t, pkt, &to, nh, FWD_BURST, six);
+	route(NULL, t, pkt, &to, nh, FWD_BURST, six);
 	transmit(c, pkt, rewrite_row(t->nh, pkt, nh, FWD_BURST, six), six);
 }
 
