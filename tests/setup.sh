@@ -1,8 +1,9 @@
 #!/bin/sh
-# tests/setup.sh [demo] - what a fresh Debian 12 or newer needs to build and test this project
+# tests/setup.sh [demo|long] - what a fresh Debian 12 or newer needs to build and test this project
 #
 # Installs packages with apt as the machine has it configured, and nothing else; `demo`
-# leaves out what only the tests need. Does nothing when all are there. Run as root.
+# leaves out what only the tests need, `long` adds what only tests/run --long does. Does nothing
+# when all are there. Run as root.
 set -eu
 
 # build, and run the demo
@@ -16,6 +17,8 @@ checks='clang clang-format clang-tidy cppcheck shellcheck git valgrind libc6-dev
 judges='ibverbs-utils perftest dpdk libdpdk-dev dpdk-doc make'
 # what the test scripts call
 tools='ethtool python3 tcpdump zsh iperf3 prometheus systemd dpkg-dev lintian mandoc man-db'
+# what draws pictures: operations/screens.sh
+pictures='fonts-dejavu-core python3-matplotlib python3-pil python3-pyte'
 # names that carry a version: PREFIX of a package that is installed or can be
 versioned='libclang-rt-*-dev librte-net-mlx5-* librte-net-ring* librte-mempool-ring*'
 
@@ -46,6 +49,7 @@ newest_like() # PATTERN
 
 [ "${1:-}" = demo ] || packages="$packages $checks $judges $tools"
 [ "${1:-}" != demo ] || versioned=
+[ "${1:-}" != long ] || packages="$packages $pictures"
 
 missing=
 late=
