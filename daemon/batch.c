@@ -8,6 +8,7 @@
 #include "../lib/base/time.h"
 #include "../lib/ctl/proto.h"
 #include "events.h"
+#include "keep.h"
 #include "requests.h"
 #include "restore.h"
 #include "router.h"
@@ -45,10 +46,12 @@ bool batch_of_others(struct request *req)
 /* Tells what came of the changes. */
 static void settle(struct router *r, bool done)
 {
-	if (done)
+	if (done) {
 		events_publish(r);
-	else
+		keep_routes_changed(r);
+	} else {
 		events_discard(r);
+	}
 }
 
 int batch_changed(struct router *r)

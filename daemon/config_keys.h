@@ -1,7 +1,7 @@
 /* daemon/config_keys.h - every key there is
  *
  * KEY(section, key, type, field, min, max, default, unit, help)
- *   type    number, pow2, flag (yes or no), text, cpus, idle, level, listen:
+ *   type    number, pow2, flag (yes or no), text, folder, cpus, idle, level, listen:
  *           config_value.h
  *   field   of struct config, or of struct config_port in section "port"
  *   min max of a number; of a text: bytes
@@ -39,6 +39,14 @@ KEY(daemon, control_socket, text, control_socket, 1, 107, "/run/mlx5fwd/control.
     "bytes", "Unix socket for mlx5fwdctl")
 KEY(daemon, control_group, text, control_group, 0, 31, "mlx5fwd", "bytes",
     "who may use the socket besides root; a group that does not exist means root only")
+KEY(daemon, state_directory, folder, state_directory, 0, 107, "auto", "",
+    "where is kept what outlives the daemon: a path, or auto: $STATE_DIRECTORY, which systemd "
+    "sets, else /var/lib/mlx5fwd; one daemon has it at a time")
+KEY(daemon, keep_routes, flag, keep_routes, 0, 0, "no", "",
+    "static routes are there again after a restart, also of the machine")
+KEY(daemon, keep_counters, flag, keep_counters, 0, 0, "no", "",
+    "counters go on where they were after a restart, and never go back; they begin at 0 where "
+    "that cannot be known, after a loss of power")
 KEY(daemon, metrics_listen, listen, metrics_listen, 0, 107, "127.0.0.1:15350", "",
     "where Prometheus finds /metrics: ADDRESS:PORT, [ADDRESS]:PORT, the path of a Unix socket, "
     "or off")

@@ -51,6 +51,19 @@ CONFIG_VALUE(text)
 	return 0;
 }
 
+CONFIG_VALUE(folder)
+{
+	size_t n = strlen(value);
+
+	if ((strcmp(value, "auto") != 0 && *value != '/') || n > key->max)
+		return err_set(why, -EINVAL,
+			       "must be auto, or a path that begins with /, of at most "
+			       "%u bytes",
+			       key->max);
+	memcpy(field, value, n + 1);
+	return 0;
+}
+
 CONFIG_VALUE(listen)
 {
 	struct listen_address address;

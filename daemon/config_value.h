@@ -23,6 +23,7 @@ CONFIG_VALUE(number);	   /* uint32_t, min to max */
 CONFIG_VALUE(pow2);	   /* the same, and a power of two */
 CONFIG_VALUE(flag);	   /* bool, yes or no */
 CONFIG_VALUE(text);	   /* char[], min to max bytes */
+CONFIG_VALUE(folder);	   /* char[] of max bytes: "auto", or a path that begins with / */
 CONFIG_VALUE(cpus);	   /* struct config_cpus, CPUs 0 to max */
 CONFIG_VALUE(idle);	   /* enum fwd_idle */
 CONFIG_VALUE(level);	   /* enum log_level */

@@ -1,7 +1,7 @@
 /* daemon/main.c - start order and stop order, nothing else
  *
  *   configuration -> loop and signals -> kernel's links and addresses -> tables ->
- *   devices and queues -> workers -> control socket, metrics -> steering -> READY
+ *   devices and queues -> what was kept -> workers -> control socket, metrics -> steering -> READY
  *
  * Steering comes last: until then every packet is the kernel's. It goes first when
  * stopping; then what was received is forwarded, then the rest goes in reverse.
@@ -17,6 +17,7 @@
 #include "../lib/base/time.h"
 #include "control.h"
 #include "events.h"
+#include "keep.h"
 #include "metrics.h"
 #include "notify.h"
 #include "options.h"
@@ -60,6 +61,7 @@ static void on_tick(void *arg)
 	events_tick(r);
 	fib_reclaim(r->fib);
 	metrics_tick(r);
+	keep_tick(r);
 	watchdog_tick(r, TICK_MS);
 }
 
@@ -102,8 +104,8 @@ static int start_fib(struct router *r, struct err *err)
 
 /* In order; what a step made is taken apart by stop(), also after a failure half way. */
 static int (*const steps[])(struct router *r, struct err *err) = {
-	start_loop,   events_open,   follow_open,  start_fib,	 ports_open,
-	workers_open, workers_start, control_open, metrics_open, ports_steer,
+	start_loop, events_open,   follow_open,	 start_fib,    ports_open,  workers_open,
+	keep_open,  workers_start, control_open, metrics_open, ports_steer,
 };
 
 static int start(struct router *r, struct err *err)
@@ -124,6 +126,7 @@ static void stop(struct router *r)
 	control_close(r);
 	events_close(r);
 	workers_stop(r);
+	keep_close(r);
 	workers_close(r);
 	ports_close(r);
 	follow_close(r);

@@ -8,6 +8,7 @@
 #include "../lib/base/cleanup.h"
 #include "../lib/base/time.h"
 #include "http.h"
+#include "keep.h"
 #include "listen.h"
 #include "metrics_inside.h"
 #include "peer.h"
@@ -29,7 +30,7 @@ static void look_at_all(struct scrape *s)
 {
 	struct router *r = s->router;
 
-	fib_sizes(r->fib, &s->fib);
+	keep_fib_sizes(r, &s->fib);
 	look(COLLECT_PROCESS, process_look(&s->process), s);
 	for (unsigned i = 0; i < r->n_ports; i++)
 		if (r->port[i].link.ifindex)
@@ -47,6 +48,7 @@ static void page_metrics(struct router *r, const char *accept, struct http_page 
 		return;
 	look_at_all(&s);
 	metrics_write(to, form, metrics_table, metrics_table_rows, &s, &s.failed);
+	keep_counters_told(r);
 	if (fclose(to)) { /* half of it would be a lie */
 		free(page->body);
 		page->body = NULL;

@@ -6,6 +6,7 @@
 #include "../lib/m5/rx_hot.h"
 #include "../lib/m5/tx_hot.h"
 #include "control.h"
+#include "keep.h"
 #include "latency.h"
 #include "metrics_inside.h"
 
@@ -112,7 +113,7 @@ METRIC_READ(port_count)
 {
 	const struct router *r = scrape_of(of)->router;
 	unsigned i = m->label[1] ? at[1] : 0;
-	uint64_t sum = 0;
+	uint64_t sum = counter_in(&r->kept[at[0]].count, m->where, i);
 
 	for (unsigned w = 0; w < r->n_workers; w++)
 		sum += counter_in(fwd_worker_port_count(r->worker[w], at[0]), m->where,
@@ -200,25 +201,11 @@ METRIC_READ(card_ratio)
 	return r ? r : metric_real(ret, (double)percent / 100);
 }
 
-/* Of our own queues the device is asked. */
-static int own_out_of_buffer(const struct port *p, uint64_t *ret)
-{
-	uint64_t v, sum = 0;
-	int r = p->lost ? -ENODATA : 0;
-
-	for (unsigned w = 0; w < p->router->n_workers && !r; w++) {
-		r = m5_rxq_out_of_buffer(p->rxq[w], &v);
-		sum += r ? 0 : v;
-	}
-	*ret = sum;
-	return r;
-}
-
 METRIC_READ(out_of_buffer)
 {
 	uint64_t v;
 	int r = at[1] ? card_value(of, at[0], m->where, &v)
-		      : own_out_of_buffer(port_of(of, at[0]), &v);
+		      : keep_out_of_buffer(port_of(of, at[0]), &v);
 
 	return r ? r : metric_whole(ret, v);
 }
@@ -266,5 +253,5 @@ METRIC_READ(fib_64)
 
 METRIC_READ(overruns)
 {
-	return metric_whole(ret, mirror_overruns(scrape_of(of)->router->mirror));
+	return metric_whole(ret, keep_overruns(scrape_of(of)->router));
 }

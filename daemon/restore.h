@@ -29,6 +29,8 @@ struct restore {
 	uint64_t added, changed, unchanged, deleted;
 };
 
+/* routes.c: stages a route; @words are those behind "route add". @err: what is wrong. */
+int route_stage_add(struct router *r, char *const words[], int n, struct err *err);
 /* Stages the deletion of static routes that were not named. */
 int restore_finish(struct restore *s, struct router *r, struct err *err);
 void restore_counts(const struct restore *s, struct row *row);

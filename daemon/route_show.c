@@ -31,11 +31,6 @@ static void set_nexthop(struct row *row, const struct router *r, const struct fi
 		row_set_count(row, "vlan", nh->vlan);
 }
 
-struct shown_leg {
-	const struct fib_nh *nh;
-	const struct fib_leg *leg;
-};
-
 static int compare_legs(const void *a, const void *b)
 {
 	const struct fib_nh *x = ((const struct shown_leg *)a)->nh;
@@ -47,20 +42,26 @@ static int compare_legs(const void *a, const void *b)
 				  : memcmp(x->macs, y->macs, sizeof(x->macs));
 }
 
-/* As `ip -j route` has them: a list of rows, each with its weight and flags. By port and address,
- * so that the order tells nothing of the past. */
-static void set_legs(struct row *row, const struct router *r, uint32_t index)
+uint32_t legs_in_order(const struct router *r, uint32_t index,
+		       struct shown_leg ret[FIB_GROUP_LEGS])
 {
-	static const char *const down[] = { "linkdown" };
-	struct shown_leg shown[FIB_GROUP_LEGS] = { { NULL, NULL } };
 	struct fib_group g;
 
 	fib_group_at(r->fib, index, &g);
 	for (uint32_t i = 0; i < g.n_legs; i++)
-		shown[i] =
-			(struct shown_leg){ fib_nh_at(r->fib, g.leg[i].nh), &g.leg[i] };
-	qsort(shown, g.n_legs, sizeof(*shown), compare_legs);
-	for (uint32_t i = 0; i < g.n_legs; i++) {
+		ret[i] = (struct shown_leg){ fib_nh_at(r->fib, g.leg[i].nh), &g.leg[i] };
+	qsort(ret, g.n_legs, sizeof(*ret), compare_legs);
+	return g.n_legs;
+}
+
+/* As `ip -j route` has them: a list of rows, each with its weight and flags. */
+static void set_legs(struct row *row, const struct router *r, uint32_t index)
+{
+	static const char *const down[] = { "linkdown" };
+	struct shown_leg shown[FIB_GROUP_LEGS] = { { NULL, NULL } };
+	uint32_t n = legs_in_order(r, index, shown);
+
+	for (uint32_t i = 0; i < n; i++) {
 		struct row *leg = row_new();
 
 		set_nexthop(leg, r, shown[i].nh);

@@ -10,6 +10,7 @@
  *   workers.c     threads and the exception path
  *   control.c     Unix socket; client.c requests.c and what they call
  *   metrics.c     what Prometheus reads
+ *   keep.c        routes and counters outlive it
  *   watchdog.c    a worker that is stuck
  *
  * All of it belongs to the control thread.
@@ -34,8 +35,8 @@
 struct client;
 struct config_said;
 struct events;
+struct keep;
 struct restore;
-struct row;
 struct row;
 
 struct port {
@@ -55,6 +56,16 @@ struct port {
 	struct row *base,
 		*drop_base; /* counters at their last reset, show.c; NULL = none */
 	bool lost;	    /* device-fatal: the kernel has the port until a restart */
+};
+
+/* Counts of an earlier run that have no place among those of this one, keep_counters.c. What is
+ * told of a port has them in it. */
+struct kept {
+	struct fwd_port_count count; /* of workers that are no more */
+	struct histogram latency;
+	uint64_t receive_errors, transmit_errors, doorbells, compressed;
+	uint64_t out_of_buffer;
+	uint64_t out_of_buffer_told; /* the whole of it, when it was last asked for */
 };
 
 struct worker_watch { /* watchdog.c */
@@ -84,6 +95,10 @@ struct router {
 	struct client *batch_owner; /* batch.c; NULL: no batch is open */
 	struct events *events;	    /* events.c */
 	struct restore *restore;    /* what it shall lead to; NULL: just changes */
+	struct keep *keep;	    /* keep.c; NULL: nothing is kept */
+	struct kept kept[FWD_PORTS_MAX];
+	struct fib_sizes kept_sizes; /* counters only */
+	uint64_t kept_overruns;
 	uint64_t started_ns;
 	bool forwarding; /* transit is ours */
 };

@@ -15,35 +15,33 @@
 
 /* ---- changes ---- */
 
+static const char *why_not(int r)
+{
+	switch (r) {
+	case -EEXIST:
+		return "exists already";
+	case -ESRCH:
+		return "there is no such static route";
+	case -EINVAL:
+		return batch_restore_takes;
+	case -EOPNOTSUPP:
+		return "only next hops can be several";
+	case -EALREADY:
+		return "has this next hop already";
+	case -ENOSPC:
+		return "the table is full, nothing was changed";
+	}
+	return strerror(-r);
+}
+
 static void answer(struct request *req, int r, const char *what)
 {
-	const char *hint = NULL, *why = strerror(-r);
-
-	switch (r) {
-	case 0:
+	if (!r)
 		client_ok(req->client);
-		return;
-	case -EEXIST:
-		why = "exists already";
-		hint = "use \"route replace\"";
-		break;
-	case -ESRCH:
-		why = "there is no such static route";
-		break;
-	case -EINVAL:
-		why = batch_restore_takes;
-		break;
-	case -EOPNOTSUPP:
-		why = "only next hops can be several";
-		break;
-	case -EALREADY:
-		why = "has this next hop already";
-		break;
-	case -ENOSPC:
-		why = "the table is full, nothing was changed";
-		break;
-	}
-	client_error(req->client, r, hint, "%s %s: %s", what, req->arg[0], why);
+	else
+		client_error(req->client, r,
+			     r == -EEXIST ? "use \"route replace\"" : NULL, "%s %s: %s",
+			     what, req->arg[0], why_not(r));
 }
 
 typedef int (*put_fn)(struct fib *fib, const struct fib_prefix *p, enum fib_origin origin,
@@ -114,6 +112,17 @@ static int add_route(struct router *r, const struct route_words *w)
 		return replace_route(r, w);
 	ret = get_nexthop(r, w, &nh);
 	return ret < 0 ? ret : stage_route(r, w, nh, fib_route_add);
+}
+
+int route_stage_add(struct router *r, char *const words[], int n, struct err *err)
+{
+	struct route_words w;
+	int ret = route_words_parse(r, words, n, &w, err);
+
+	if (ret < 0)
+		return ret;
+	ret = add_route(r, &w);
+	return ret < 0 ? err_set(err, ret, "%s: %s", words[0], why_not(ret)) : 0;
 }
 
 /* ---- append: further legs ---- */

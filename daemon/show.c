@@ -8,6 +8,7 @@
 #include "../lib/ctl/version.h"
 #include "../lib/m5/rx_hot.h"
 #include "../lib/m5/tx_hot.h"
+#include "keep.h"
 #include "latency.h"
 #include "mac.h"
 #include "requests.h"
@@ -27,9 +28,8 @@ static void add_port_count(struct fwd_port_count *sum, const struct fwd_port_cou
 
 struct fwd_port_count port_sum(const struct router *r, unsigned port)
 {
-	struct fwd_port_count sum;
+	struct fwd_port_count sum = r->kept[port].count;
 
-	memset(&sum, 0, sizeof(sum));
 	for (unsigned w = 0; w < r->n_workers; w++)
 		add_port_count(&sum, fwd_worker_port_count(r->worker[w], port));
 	return sum;
@@ -110,21 +110,21 @@ static void set_punt_results(struct row *row, const struct router *r,
 
 static void set_queues(struct row *row, const struct router *r, const struct port *p)
 {
-	uint64_t out_of_buffer = 0, rx_errors = 0, tx_errors = 0, doorbells = 0;
-	uint64_t compressed = 0, v;
+	const struct kept *k = &r->kept[p->index];
+	uint64_t rx_errors = k->receive_errors, tx_errors = k->transmit_errors;
+	uint64_t doorbells = k->doorbells, compressed = k->compressed, v;
 
 	for (unsigned w = 0; w < r->n_workers; w++) {
 		const struct m5_rx *rx = m5_rxq_hot(p->rxq[w]);
 		const struct m5_tx *tx = m5_txq_hot(p->txq[w]);
 
-		if (!p->lost && m5_rxq_out_of_buffer(p->rxq[w], &v) == 0)
-			out_of_buffer += v;
 		rx_errors += fwd_read(&rx->errors) + fwd_read(&rx->out_of_step);
 		tx_errors += fwd_read(&tx->errors);
 		doorbells += fwd_read(&tx->doorbells);
 		compressed += fwd_read(&rx->compressed);
 	}
-	row_set_count(row, "out_of_buffer", out_of_buffer);
+	row_set_count(row, "out_of_buffer",
+		      keep_out_of_buffer(p, &v) < 0 ? k->out_of_buffer_told : v);
 	row_set_count(row, "receive_errors", rx_errors);
 	row_set_count(row, "transmit_errors", tx_errors);
 	row_set_count(row, "doorbells", doorbells);
@@ -211,6 +211,7 @@ static void each_port(struct request *req, const char *what,
 		if (row)
 			client_row(req->client, row);
 	}
+	keep_counters_shown(r);
 	client_ok(req->client);
 }
 
@@ -316,6 +317,7 @@ void request_worker_show(struct request *req)
 {
 	for (unsigned w = 0; w < req->router->n_workers; w++)
 		client_row(req->client, worker_row(req->router, w));
+	keep_counters_shown(req->router);
 	client_ok(req->client);
 }
 
@@ -350,7 +352,7 @@ void request_status(struct request *req)
 	row_set_count(row, "nexthop_groups", s.groups);
 	row_set_count(row, "table_bytes",
 		      s.lookup_bytes[0] + s.lookup_bytes[1] + s.rib_bytes);
-	row_set_count(row, "netlink_overruns", mirror_overruns(r->mirror));
+	row_set_count(row, "netlink_overruns", keep_overruns(r));
 	client_row(req->client, row);
 	client_ok(req->client);
 }

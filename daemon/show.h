@@ -11,6 +11,15 @@
 struct port;
 struct router;
 
+/* A leg of a group. */
+struct shown_leg {
+	const struct fib_nh *nh;
+	const struct fib_leg *leg;
+};
+/* By port and address, so that the order tells nothing of the past. Valid until the next change. */
+uint32_t legs_in_order(const struct router *r, uint32_t index,
+		       struct shown_leg ret[FIB_GROUP_LEGS]);
+
 struct row *route_row(const struct router *r, const struct fib_route *route);
 /* What a route has behind its prefix. */
 void route_set(struct row *row, const struct router *r, const struct fib_route *route);

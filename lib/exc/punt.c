@@ -213,6 +213,11 @@ void exc_stop(struct exc *e)
 	e->started = false;
 }
 
+void exc_set_port_count(struct exc *e, unsigned port, const struct exc_port_count *c)
+{
+	e->port[port].count = *c;
+}
+
 const struct exc_port_count *exc_port_count(const struct exc *e, unsigned port)
 {
 	return &e->port[port].count;

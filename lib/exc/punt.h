@@ -59,4 +59,6 @@ int exc_set_port(struct exc *e, unsigned port, const struct exc_port *is,
 		 struct err *err);
 int exc_start(struct exc *e);
 void exc_stop(struct exc *e); /* delivers what is in the rings, then joins */
+/* Before start: counters go on from there. */
+void exc_set_port_count(struct exc *e, unsigned port, const struct exc_port_count *c);
 const struct exc_port_count *exc_port_count(const struct exc *e, unsigned port);

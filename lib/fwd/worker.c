@@ -220,6 +220,20 @@ bool fwd_worker_has_trace(const struct fwd_worker *w, const struct fwd_trace *t)
 	return w->started && atomic_load(&w->has_trace) == t;
 }
 
+void fwd_worker_set_counts(struct fwd_worker *w, const struct fwd_count *c)
+{
+	w->count = *c;
+	memcpy(w->bursts, c->bursts, sizeof(w->bursts));
+}
+
+void fwd_worker_set_port_counts(struct fwd_worker *w, unsigned port,
+				const struct fwd_port_count *c,
+				const struct histogram *latency)
+{
+	w->own[port] = w->port_count[port] = *c;
+	w->latency[port] = *latency;
+}
+
 const struct fwd_port_count *fwd_worker_port_count(const struct fwd_worker *w,
 						   unsigned port)
 {

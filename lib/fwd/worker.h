@@ -109,6 +109,11 @@ void fwd_worker_set_trace(struct fwd_worker *w, struct fwd_trace *t);
 /* May the worker be using it? */
 bool fwd_worker_has_trace(const struct fwd_worker *w, const struct fwd_trace *t);
 
+/* Before start: counters go on from there. */
+void fwd_worker_set_counts(struct fwd_worker *w, const struct fwd_count *c);
+void fwd_worker_set_port_counts(struct fwd_worker *w, unsigned port,
+				const struct fwd_port_count *c,
+				const struct histogram *latency);
 const struct fwd_port_count *fwd_worker_port_count(const struct fwd_worker *w,
 						   unsigned port);
 const struct histogram *fwd_worker_latency(const struct fwd_worker *w, unsigned port);
