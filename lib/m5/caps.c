@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../prm/ctx.h"
+#include "../prm/wqe.h"
 #include "inside.h"
 
 static int query(struct m5_dev *dev, enum prm_cap_group group, uint32_t *out,
@@ -62,6 +63,7 @@ static int vport_inline(struct m5_dev *dev, uint8_t *mode, struct err *err)
 /* A send may have to hold the start of the frame. */
 static int read_ethernet(struct m5_dev *dev, const void *cap, struct err *err)
 {
+	static const uint8_t least[] = { 0, PRM_L2_INLINE, 34, 42 }; /* of UDP in IPv4 */
 	struct m5_caps *c = &dev->caps;
 	uint8_t mode = PRM_MIN_INLINE_NONE;
 	int r = 0;
@@ -73,14 +75,15 @@ static int read_ethernet(struct m5_dev *dev, const void *cap, struct err *err)
 		r = vport_inline(dev, &mode, err);
 	if (r < 0)
 		return r;
-	if (mode > PRM_MIN_INLINE_L2)
+	if (mode >= sizeof(least))
 		return err_set(
 			err, -EOPNOTSUPP,
-			"%s: its port wants IP or TCP headers inlined in sends: set "
-			"the e-switch's inline-mode to link or none (devlink dev "
+			"%s: its port wants the headers of tunnels inlined in sends: set "
+			"the e-switch's inline-mode to transport or less (devlink dev "
 			"eswitch set ... inline-mode none)",
 			c->rdma_name);
-	c->min_inline = mode == PRM_MIN_INLINE_L2 ? 18 : 0;
+	c->inline_mode = mode;
+	c->min_inline = least[mode];
 	return 0;
 }
 

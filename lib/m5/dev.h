@@ -32,7 +32,8 @@ struct m5_caps {
 	uint8_t log_min_stride_bytes, log_max_stride_bytes; /* striding RQ */
 	uint8_t log_min_strides, log_max_strides;	    /* per WQE */
 	uint8_t log_min_stride_wqe_bytes;
-	uint8_t min_inline; /* bytes of header a send must inline, 0 on newer cards */
+	uint8_t inline_mode; /* PRM_MIN_INLINE_*: headers a send must hold, none on newer cards */
+	uint8_t min_inline; /* that is so many bytes at least */
 	uint32_t clock_khz;
 };
 

@@ -45,12 +45,6 @@ struct m5_tx_how {
 	bool asks, wide;
 };
 
-/* Bytes that will be on the wire. */
-ALWAYS_INLINE uint32_t m5_tx_wire_bytes(const struct m5_pkt *p, bool asks)
-{
-	return p->len + (asks && p->flags & M5_PKT_INSERT_VLAN ? M5_TX_TAG_BYTES : 0u);
-}
-
 /* Pointers to as many of @n packets as follow the first in all. Return: how many. */
 ALWAYS_INLINE uint32_t m5_tx_row(uint8_t *to, uint32_t room, const struct m5_pkt pkt[],
 				 uint32_t n, struct m5_tx_how how)
@@ -146,7 +140,7 @@ ALWAYS_INLINE uint32_t m5_tx_fill(struct m5_tx *tx, struct m5_rx *rx,
 		uint32_t size = copy ? m5_tx_inline_bytes(bytes) : PRM_DS;
 
 		if (how.asks && !copy && bytes != p->len) {
-			k = m5_tx_put_single(r, &pen, p, how.lkey);
+			k = m5_tx_put_single(r, &pen, p, how.lkey, PRM_MIN_INLINE_L2);
 		} else if (likely((size_t)(pen.end - pen.at) >= size && pen.cs == cs) ||
 			   likely(m5_tx_turn_page(r, &pen, size / PRM_DS, cs))) {
 			k = m5_tx_write_row(&pen, p, n - i, how, copy);
@@ -192,7 +186,8 @@ static __attribute__((noinline)) uint32_t m5_tx_fill_single(struct m5_tx *tx,
 	uint32_t runs = r->mask + 1 - (r->held_next - r->held_done), i;
 
 	for (i = 0; i < n && i < runs; i++) {
-		if (!m5_tx_put_single(r, &r->pen, &pkt[i], from_be32(rx->lkey[tx->dev])))
+		if (!m5_tx_put_single(r, &r->pen, &pkt[i], from_be32(rx->lkey[tx->dev]),
+				      tx->inline_mode))
 			break;
 		m5_tx_hold(r, rx, pkt[i].wqe, 1);
 	}

@@ -30,6 +30,8 @@ enum {
 	M5_TX_LIGHT =
 		32, /* packets of a doorbell: fewer say that there is little to do */
 	M5_TX_BLOCKS_MAX = PRM_DS_MAX * PRM_DS / PRM_WQEBB, /* of a WQE */
+	/* Of a frame's start, with a pointer to the rest behind it. */
+	M5_TX_START_MAX = PRM_ETH_INLINE_HERE + (PRM_DS_MAX - M5_TX_HEAD_DS - 1) * PRM_DS,
 };
 
 /* Packets by pointer, in one WQE of a receive queue. */
@@ -85,7 +87,8 @@ struct m5_tx {
 	uint8_t n_rings, now; /* the ring that bursts go to until the next doorbell */
 	bool single;	      /* one packet a WQE, its header inlined */
 	bool write_combining;
-	bool wide; /* m5_tx_has_avx512() */
+	bool wide;	     /* m5_tx_has_avx512() */
+	uint8_t inline_mode; /* PRM_MIN_INLINE_* */
 	bool failed;
 	uint8_t syndrome, vendor_syndrome;
 	uint64_t doorbells, errors;
@@ -253,33 +256,116 @@ ALWAYS_INLINE uint32_t m5_tx_cs(uint32_t flags)
 	       (flags & M5_PKT_ASK_L4 ? PRM_ETH_L4_CSUM : 0);
 }
 
-/* A packet by pointer in a WQE of its own, with the start of the frame in it, which holds the tag
- * if there is one: control | Ethernet | 16 of 18 bytes | pointer. False: the ring is full. */
-static __attribute__((noinline, unused)) bool m5_tx_put_single(struct m5_tx_ring *r,
-							       struct m5_tx_pen *pen,
-							       const struct m5_pkt *p,
-							       uint32_t lkey)
+/* Bytes that will be on the wire. */
+ALWAYS_INLINE uint32_t m5_tx_wire_bytes(const struct m5_pkt *p, bool asks)
 {
-	uint32_t skip = PRM_L2_INLINE;
-	uint8_t *start, *header;
+	return p->len + (asks && p->flags & M5_PKT_INSERT_VLAN ? M5_TX_TAG_BYTES : 0u);
+}
 
-	if (pen->packets)
-		m5_tx_close_wqe(r, pen);
-	if (!m5_tx_room(r))
-		return false;
-	start = m5_tx_block(r, r->next);
-	header = start + 2 * PRM_DS - PRM_ETH_INLINE_HERE;
-	m5_tx_put_segment(start + PRM_DS, (uint64_t)m5_tx_cs(p->flags) << 24,
-			  (uint64_t)PRM_L2_INLINE << 16);
-	if (p->flags & M5_PKT_INSERT_VLAN) {
-		skip -= M5_TX_TAG_BYTES;
-		m5_tx_put_tagged(header, p);
-		memcpy(header + 16, p->data + 12, 2);
-	} else {
-		memcpy(header, p->data, PRM_L2_INLINE);
+/* ---- a packet in a WQE of its own, with the start of the frame in it ---- */
+
+enum m5_tx_next_header { /* IANA protocol numbers of IPv6 extension headers */
+			 M5_TX_HOP_BY_HOP = 0,
+			 M5_TX_ROUTING = 43,
+			 M5_TX_FRAGMENT = 44,
+			 M5_TX_DESTINATION = 60,
+};
+
+/* 0: none that is looked behind. RFC 8200 4. */
+static inline uint32_t m5_tx_extension_bytes(uint32_t kind, const uint8_t *header)
+{
+	switch (kind) {
+	case M5_TX_HOP_BY_HOP:
+	case M5_TX_ROUTING:
+	case M5_TX_DESTINATION:
+		return (header[1] + 1u) * 8;
+	case M5_TX_FRAGMENT:
+		return 8;
+	default:
+		return 0;
 	}
-	m5_tx_put_pointer(start + 3 * PRM_DS, lkey, p->data + skip, p->len - skip);
-	m5_tx_put_control(r, PRM_OP_SEND, 4);
+}
+
+static inline uint32_t m5_tx_ip6_end(const uint8_t *f, uint32_t at, uint32_t len)
+{
+	uint32_t kind = f[at + 6], bytes;
+
+	at += 40;
+	while (at + 8 <= len && (bytes = m5_tx_extension_bytes(kind, f + at))) {
+		kind = f[at];
+		at += bytes;
+	}
+	return at;
+}
+
+/* Where the IP header ends with all that belongs to it; where it begins when there is none. */
+static inline uint32_t m5_tx_ip_end(const uint8_t *f, uint32_t len)
+{
+	uint32_t at = 12, type;
+
+	for (;; at += M5_TX_TAG_BYTES) {
+		type = (uint32_t)f[at] << 8 | f[at + 1];
+		if ((type != 0x8100 && type != 0x88a8) || at + 6 > len)
+			break;
+	}
+	at += 2;
+	if (type == 0x0800 && at + 20 <= len)
+		return at + (f[at] & 15) * 4u;
+	if (type == 0x86dd && at + 40 <= len)
+		return m5_tx_ip6_end(f, at, len);
+	return at;
+}
+
+/* How much of the frame on the wire the device wants in the WQE. More than that does no harm: TCP's
+ * header is taken for whatever follows IP. Source: kernel en_tx.c, mlx5e_calc_min_inline. */
+static inline uint32_t m5_tx_start_bytes(const struct m5_pkt *p, uint32_t mode)
+{
+	uint32_t wire = m5_tx_wire_bytes(p, true), bytes = 0;
+
+	if (mode > PRM_MIN_INLINE_L2)
+		bytes = wire - p->len + m5_tx_ip_end(p->data, p->len) +
+			(mode == PRM_MIN_INLINE_TCP_UDP ? 20 : 0);
+	if (bytes < PRM_L2_INLINE)
+		return PRM_L2_INLINE;
+	if (bytes > M5_TX_START_MAX)
+		bytes = M5_TX_START_MAX;
+	return bytes < wire ? bytes : wire;
+}
+
+/* By pointer but for its start, which holds the tag if there is one:
+ *
+ *   control | Ethernet, 2 bytes of the start | 16 of it | ... | pointer, if there is a rest
+ *
+ * False: the ring is full. */
+static __attribute__((noinline, unused)) bool
+m5_tx_put_single(struct m5_tx_ring *r, struct m5_tx_pen *pen, const struct m5_pkt *p,
+		 uint32_t lkey, uint32_t mode)
+{
+	uint32_t bytes = m5_tx_start_bytes(p, mode);
+	uint32_t skip = bytes - (m5_tx_wire_bytes(p, true) - p->len);
+	uint32_t ds = M5_TX_HEAD_DS +
+		      (bytes - PRM_ETH_INLINE_HERE + PRM_DS - 1) / PRM_DS +
+		      (skip < p->len);
+	uint8_t *block, *start;
+
+	if (!m5_tx_turn_page(r, pen, ds - M5_TX_HEAD_DS, 0))
+		return false;
+	block = m5_tx_block(r, r->next);
+	start = block + M5_TX_HEAD_DS * PRM_DS - PRM_ETH_INLINE_HERE;
+	m5_tx_put_segment(block + PRM_DS, (uint64_t)m5_tx_cs(p->flags) << 24,
+			  (uint64_t)bytes << 16);
+	if (skip != bytes) {
+		/* 16 at least: a pointer is written over what is too much. */
+		m5_tx_copy(start + M5_TX_TAG_BYTES, p->data, skip < 16 ? 16 : skip);
+		m5_tx_put_tagged(start, p);
+	} else {
+		m5_tx_copy(start, p->data, bytes);
+	}
+	if (skip < p->len)
+		m5_tx_put_pointer(block + (size_t)(ds - 1) * PRM_DS, lkey, p->data + skip,
+				  p->len - skip);
+	m5_tx_put_control(r, PRM_OP_SEND, ds);
 	r->packets_new++;
+	*pen = (struct m5_tx_pen){ .packets = 0 };
 	return true;
 }

@@ -51,9 +51,10 @@ static bool must_be_single(const struct m5_caps *caps, struct m5_txq_choice *c)
 {
 	c->min_inline_bytes = caps->min_inline;
 	if (caps->min_inline)
-		snprintf(c->reason, sizeof(c->reason),
-			 "the device wants %u bytes of each frame in its work entry",
-			 caps->min_inline);
+		snprintf(
+			c->reason, sizeof(c->reason),
+			"the device wants %u bytes or more of each frame in its work entry",
+			caps->min_inline);
 	else if (!caps->enhanced_mpw)
 		snprintf(c->reason, sizeof(c->reason),
 			 "the device has no multi-packet work entries");
@@ -98,12 +99,13 @@ static void choose(const struct m5_caps *caps, const struct m5_txq_conf *conf,
 }
 
 /* By pointer: in the worst case a WQE carries one packet in one block; full ones need a quarter of
- * that. Copied: a small frame is a block and a bit; all rings together have twice the blocks. */
+ * that. Copied: a small frame is a block and a bit; all rings together have twice the blocks. With
+ * IP headers in it a WQE of one packet has two. */
 static unsigned log_blocks(const struct m5_txq_conf *conf, const struct m5_txq_choice *c)
 {
 	unsigned log = log2_ceil(conf->packets);
 
-	if (c->copied_up_to_bytes)
+	if (c->copied_up_to_bytes || c->min_inline_bytes > PRM_L2_INLINE)
 		log = log + 1 - log2_ceil(c->rings);
 	return log < LOG_BLOCKS_MIN   ? LOG_BLOCKS_MIN
 	       : log > LOG_BLOCKS_MAX ? LOG_BLOCKS_MAX
@@ -201,8 +203,7 @@ static int open_sq(struct m5_txq *q, struct ring *ring, unsigned log, struct err
 	prm_set(in, PRM_IN_OPCODE, PRM_CREATE_SQ);
 	prm_set(ctx, PRM_SQC_FLUSH_IN_ERROR, 1);
 	prm_set(ctx, PRM_SQC_ALLOW_MPW, caps->enhanced_mpw);
-	prm_set(ctx, PRM_SQC_MIN_INLINE,
-		caps->min_inline ? PRM_MIN_INLINE_L2 : PRM_MIN_INLINE_NONE);
+	prm_set(ctx, PRM_SQC_MIN_INLINE, caps->inline_mode);
 	prm_set(ctx, PRM_SQC_TS_FORMAT, caps->sq_ts_format);
 	prm_set(ctx, PRM_SQC_CQN, ring->cq.num);
 	prm_set(ctx, PRM_SQC_TIS_COUNT, 1);
@@ -262,6 +263,7 @@ static int open_queue(struct m5_txq *q, struct err *err)
 	tx->n_rings = (uint8_t)q->choice.rings;
 	tx->wide = m5_tx_has_avx512();
 	tx->single = !strcmp(q->choice.send, "single");
+	tx->inline_mode = q->dev->caps.inline_mode;
 	return 0;
 }
 

@@ -97,7 +97,7 @@ enum {
 
 #define PRM_SQC_FLUSH_IN_ERROR PRM_FIELD(0x03, 1)
 #define PRM_SQC_ALLOW_MPW      PRM_FIELD(0x04, 1)
-#define PRM_SQC_MIN_INLINE     PRM_FIELD(0x05, 3) /* cmd.h, PRM_MIN_INLINE_* */
+#define PRM_SQC_MIN_INLINE     PRM_FIELD(0x05, 3) /* wqe.h, PRM_MIN_INLINE_* */
 #define PRM_SQC_STATE	       PRM_FIELD(0x08, 4)
 #define PRM_SQC_TS_FORMAT      PRM_FIELD(0x1a, 2)
 #define PRM_SQC_USER_INDEX     PRM_FIELD(0x28, 24)

@@ -36,6 +36,14 @@ enum { /* eth.cs_flags */
 /* What a port that wants layer 2 inlined wants: two addresses, a VLAN tag, a type. Source:
  * rdma-core wqe.h, MLX5_ETH_L2_INLINE_HEADER_SIZE. */
 enum { PRM_L2_INLINE = 18 };
+/* What it may want: all up to the end of that header; above 3, of tunnels. Source: kernel device.h,
+ * MLX5_INLINE_MODE_*. */
+enum {
+	PRM_MIN_INLINE_NONE = 0,
+	PRM_MIN_INLINE_L2 = 1,
+	PRM_MIN_INLINE_IP = 2,
+	PRM_MIN_INLINE_TCP_UDP = 3
+};
 
 struct prm_data { /* pointer segment; in an enhanced multi-packet send: one packet */
 	be32_t bytes;

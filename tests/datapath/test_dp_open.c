@@ -150,7 +150,33 @@ static void missing_by_name(void **state)
 	}
 }
 
-/* A device that leaves it to its port what sends must hold; this port wants nothing. */
+static void port_says_nothing_we_know(void **state)
+{
+	(void)state;
+	add_port("old0", ",cap=eth.wqe_inline_mode=1,inline=5");
+	assert_string_equal(
+		refused("old0", -EOPNOTSUPP),
+		"mlx5_2: its port wants the headers of tunnels inlined in sends: set the "
+		"e-switch's inline-mode to transport or less (devlink dev eswitch set ... "
+		"inline-mode none)");
+	del_port("old0");
+}
+
+/* A device that leaves it to its port what sends must hold: here, IP headers; below, nothing. */
+static void port_wants_ip(void **state)
+{
+	struct m5_dev *dev;
+	struct err err;
+
+	(void)state;
+	add_port("old0", ",cap=eth.wqe_inline_mode=1,inline=2");
+	rig_ok(m5_dev_open("old0", 0, &err, &dev), &err);
+	assert_int_equal(m5_dev_caps(dev)->inline_mode, 2);
+	assert_int_equal(m5_dev_caps(dev)->min_inline, 34);
+	m5_dev_close(dev);
+	del_port("old0");
+}
+
 static void port_says_what_to_inline(void **state)
 {
 	struct m5_dev *dev;
@@ -599,6 +625,8 @@ int main(void)
 		TEST(too_many_ports),
 		TEST(capabilities),
 		TEST(missing_by_name),
+		TEST(port_says_nothing_we_know),
+		TEST(port_wants_ip),
 		TEST(port_says_what_to_inline),
 		TEST(no_devx),
 		TEST(no_striding_queue),

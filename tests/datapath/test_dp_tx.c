@@ -111,17 +111,15 @@ static void spoil(struct frame *f, unsigned family, uint32_t flags)
 		f->bytes[udp + 6] ^= 0xaa;
 }
 
-static bool queue_asking(struct sender *s, uint32_t len, uint32_t number, uint32_t flags)
+static bool queue_frame(struct sender *s, const struct frame *f, uint32_t number,
+			uint32_t flags)
 {
-	struct m5_pkt pkt = { .len = (uint16_t)len,
+	struct m5_pkt pkt = { .len = (uint16_t)f->len,
 			      .vlan = (uint16_t)(number % 4094 + 1),
 			      .flags = (uint16_t)flags };
-	struct frame f;
 
-	frame_make(&f, family_of(number), len, number, dmac);
-	spoil(&f, family_of(number), flags);
 	pkt.data = s->s.mem.base + (size_t)(s->next % s->slots) * SLOT;
-	memcpy(pkt.data, f.bytes, len);
+	memcpy(pkt.data, f->bytes, f->len);
 	s->s.out++;
 	if (m5_tx_queue(s->r.tx, &s->s.rx, &pkt)) {
 		s->next++;
@@ -129,6 +127,15 @@ static bool queue_asking(struct sender *s, uint32_t len, uint32_t number, uint32
 	}
 	s->s.out--;
 	return false;
+}
+
+static bool queue_asking(struct sender *s, uint32_t len, uint32_t number, uint32_t flags)
+{
+	struct frame f;
+
+	frame_make(&f, family_of(number), len, number, dmac);
+	spoil(&f, family_of(number), flags);
+	return queue_frame(s, &f, number, flags);
 }
 
 static bool queue_number(struct sender *s, uint32_t len, uint32_t number)
@@ -200,27 +207,125 @@ static void asking(void **state)
 	sender_close(&s);
 }
 
-/* A port whose queues want the start of each frame in the work entry, and one that has no
- * multi-packet entries: each frame is a SEND. */
+/* ---- frames whose headers are long, or not what they seem ---- */
+
+enum {
+	HOP_BY_HOP = 0,
+	TCP = 6,
+	UDP = 17,
+	ROUTING = 43,
+	FRAGMENT = 44,
+	AH = 51,
+	OPTIONS = 60
+};
+
+struct odd {
+	uint8_t family, words; /* of an IPv4 header */
+	uint8_t proto, tags;
+	uint16_t len;
+	struct {
+		uint8_t kind;
+		uint16_t bytes; /* 0: no more */
+	} ext[3];
+};
+
+static const struct odd odds[] = {
+	{ 4, 5, TCP, 0, 60, { { 0 } } },
+	{ 4, 15, TCP, 0, 200, { { 0 } } },
+	{ 4, 15, UDP, 1, 94, { { 0 } } },
+	{ 4, 5, 1, 2, 100, { { 0 } } },
+	{ 6, 0, TCP, 0, 74, { { 0 } } },
+	{ 6, 0, UDP, 2, 62, { { 0 } } },
+	{ 6, 0, TCP, 0, 300, { { HOP_BY_HOP, 8 }, { ROUTING, 24 }, { OPTIONS, 64 } } },
+	{ 6, 0, UDP, 1, 200, { { AH, 24 }, { OPTIONS, 8 } } },
+	{ 6, 0, UDP, 0, 120, { { FRAGMENT, 8 } } },
+	{ 6, 0, TCP, 0, 1500, { { OPTIONS, 840 } } }, /* all that an entry holds */
+	{ 6, 0, TCP, 0, 1500, { { OPTIONS, 848 } } },
+	{ 6, 0, TCP, 0, 9000, { { OPTIONS, 2048 }, { OPTIONS, 2048 } } },
+	{ 6, 0, OPTIONS, 0, 62, { { 0 } } }, /* and nothing follows */
+};
+
+static void make_odd(struct frame *f, const struct odd *o, uint32_t number)
+{
+	uint8_t *at, *next;
+
+	frame_make(f, o->family, o->len, number, dmac);
+	at = f->bytes + 14 + 40;
+	next = f->bytes + 14 + 6;
+	if (o->family == 4) {
+		f->bytes[14] = 0x40 | o->words;
+		next = f->bytes + 14 + 9;
+	}
+	for (unsigned i = 0; i < ARRAY_LEN(o->ext) && o->ext[i].bytes; i++) {
+		unsigned bytes = o->ext[i].bytes, kind = o->ext[i].kind;
+
+		memset(at, 0, bytes);
+		at[1] = (uint8_t)(kind == AH ? bytes / 4 - 2 : bytes / 8 - 1);
+		*next = (uint8_t)kind;
+		next = at;
+		at += bytes;
+	}
+	*next = o->proto;
+	for (unsigned i = 0; i < o->tags; i++)
+		put_tag(f, (uint16_t)(7 + i));
+}
+
+static void odd_headers(struct sender *s)
+{
+	struct frame f, is;
+
+	for (uint32_t n = 0; n < 4 * ARRAY_LEN(odds); n++) {
+		uint32_t flags = n % 2 ? M5_PKT_INSERT_VLAN : 0;
+
+		make_odd(&f, &odds[n / 2 % ARRAY_LEN(odds)], n);
+		assert_true(queue_frame(s, &f, n, flags));
+		if (flags)
+			put_tag(&f, (uint16_t)(n % 4094 + 1));
+		m5_tx_ring(s->r.tx);
+		assert_true(wire_receive(wire, &is, 2000));
+		frame_equal(&f, is.bytes, is.len);
+	}
+	rig_sent(s->r.tx);
+}
+
+static void odd_headers_each_way(void **state)
+{
+	struct sender s;
+
+	sender_open(&s, 256, *state);
+	odd_headers(&s);
+	sender_close(&s);
+}
+
+/* Ports whose queues want the start of each frame in the work entry, up to the end of a header or
+ * another, and one that has no multi-packet entries: each frame is a SEND. */
 static void older_cards(void **state)
 {
-	static const char *const caps[] = { ",cap=eth.wqe_inline_mode=0",
-					    ",cap=eth.enhanced_multi_pkt_send_wqe=0" };
-	static const struct m5_txq_conf confs[] = { { .send = M5_SEND_AUTO },
-						    { .send = M5_SEND_COPIED } };
+	static const struct {
+		const char *caps;
+		uint32_t bytes;
+	} ports[] = {
+		{ ",cap=eth.enhanced_multi_pkt_send_wqe=0", 0 },
+		{ ",cap=eth.wqe_inline_mode=0", 18 },
+		{ ",cap=eth.wqe_inline_mode=1,inline=2", 34 },
+		{ ",cap=eth.wqe_inline_mode=1,inline=3", 42 },
+	};
+	static const struct m5_txq_conf confs[] = { { .send = M5_SEND_COPIED },
+						    { .send = M5_SEND_AUTO } };
 	struct m5_txq_choice choice;
 	struct sender s;
 	int ours = wire;
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(caps); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(ports); i++) {
 		ctl("port add old1=pair:old0,mtu=9000");
-		ctl("port add old0=pair:old1,mtu=9000%s", caps[i]);
+		ctl("port add old0=pair:old1,mtu=9000%s", ports[i].caps);
 		wire = wire_open("old1");
-		sender_open_on(&s, "old0", "old1", 256, &confs[i]);
+		sender_open_on(&s, "old0", "old1", 256, &confs[i % 2]);
 		m5_txq_choice(s.r.txq, &choice);
 		assert_string_equal(choice.send, "single");
-		assert_int_equal(choice.min_inline_bytes, i ? 0 : 18);
+		assert_int_equal(choice.min_inline_bytes, ports[i].bytes);
+		odd_headers(&s);
 		all_lengths(&s, M5_PKT_ASKS);
 		sender_close(&s);
 		close(wire);
@@ -502,6 +607,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		EVERY_WAY(every_length),
 		EVERY_WAY(asking),
+		WAY(odd_headers_each_way, 0),
+		WAY(odd_headers_each_way, 1),
 		cmocka_unit_test(older_cards),
 		WAY(bursts_past_64k_blocks, 0),
 		WAY(bursts_past_64k_blocks, 1),

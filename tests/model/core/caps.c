@@ -160,7 +160,19 @@ static uint8_t max_send_segs(const struct cx_dev *dev)
 }
 
 /* wqe_inline_mode: 0 layer 2 always, 1 as the port's context says, 2 not required; source:
- * kernel include/linux/mlx5/vport.h. A port of this model asks for nothing. */
+ * kernel include/linux/mlx5/vport.h. */
+static uint8_t min_inline_mode(const struct cx_dev *dev)
+{
+	switch (cx_cap(dev, "eth.wqe_inline_mode")) {
+	case 0:
+		return 1;
+	case 1:
+		return dev->port_inline_mode;
+	default:
+		return 0;
+	}
+}
+
 static void derive_limits(struct cx_dev *dev)
 {
 	struct cx_limits *lim = &dev->lim;
@@ -170,7 +182,7 @@ static void derive_limits(struct cx_dev *dev)
 	lim->log_max_rqt_size = (uint8_t)cx_cap(dev, "hca.log_max_rqt_size");
 	lim->log_max_rmp = (uint8_t)cx_cap(dev, "hca.log_max_rmp");
 	lim->max_send_segs = max_send_segs(dev);
-	lim->min_inline_mode = cx_cap(dev, "eth.wqe_inline_mode") == 0;
+	lim->min_inline_mode = min_inline_mode(dev);
 	lim->cqe_compression = cx_cap(dev, "hca.cqe_compression");
 	lim->enhanced_compression = lim->cqe_compression &&
 				    cx_cap(dev, "hca.enhanced_cqe_compression");

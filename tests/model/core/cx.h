@@ -61,6 +61,8 @@ struct cx_conf {
 	uint8_t mac[6];
 	uint16_t mtu; /* payload, 1500; larger frames than mtu + 22 are dropped, counted */
 	uint16_t device_id; /* 0x101d = ConnectX-6 Dx */
+	/* What the port's context says where eth.wqe_inline_mode is 1; devlink's inline-mode. */
+	uint8_t min_inline_mode;
 	uint64_t system_image_guid; /* of the card, in QUERY_NIC_VPORT_CONTEXT; 0 = from the MAC */
 	/* Overrides of caps.def: "hca.cqe_compression=0", NULL at the end. */
 	const char *const *caps;

@@ -18,6 +18,7 @@ static void configure(struct cx_dev *dev, const struct cx_conf *conf,
 	memcpy(dev->mac, conf->mac, sizeof(dev->mac));
 	dev->mtu = conf->mtu ? conf->mtu : 1500;
 	dev->device_id = conf->device_id ? conf->device_id : 0x101d;
+	dev->port_inline_mode = conf->min_inline_mode;
 	dev->system_image_guid = conf->system_image_guid;
 	if (ops)
 		dev->ops = *ops;

@@ -422,6 +422,7 @@ struct cx_dev {
 	unsigned trace;
 	uint8_t mac[6];
 	uint16_t mtu, device_id;
+	uint8_t port_inline_mode;
 	uint64_t system_image_guid; /* 0 = from the MAC */
 	bool up, fatal, held, withholding;
 	uint8_t fault_vendor; /* while not 0: vendor syndrome of error completions */

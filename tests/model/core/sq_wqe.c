@@ -252,7 +252,7 @@ bool cx_wqe_gather(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w,
 
 /* Modes 2 and 3 want the IP and the TCP or UDP header in the WQE as well (kernel en_tx.c,
  * mlx5e_calc_min_inline; 1, layer 2 only, was checked before). */
-static uint32_t inline_needed(const struct cx_sq *sq, const uint8_t *frame, uint32_t len)
+static uint32_t headers_end(const struct cx_sq *sq, const uint8_t *frame, uint32_t len)
 {
 	struct cx_hdrs h;
 
@@ -264,6 +264,15 @@ static uint32_t inline_needed(const struct cx_sq *sq, const uint8_t *frame, uint
 	if (sq->min_inline == 2)
 		return h.l4_off;
 	return h.l4_off + (h.proto == 17 ? 8 : 20);
+}
+
+/* Headers that no WQE has room for are not asked for. Assumed. */
+static uint32_t inline_needed(const struct cx_sq *sq, const uint8_t *frame, uint32_t len)
+{
+	enum { WQE_HOLDS = 2 + (60 - 3) * 16 };
+	uint32_t end = headers_end(sq, frame, len);
+
+	return end < WQE_HOLDS ? end : WQE_HOLDS;
 }
 
 static bool check_frame(struct cx_dev *dev, struct cx_sq *sq, const struct cx_wqe *w,

@@ -35,7 +35,7 @@ static const char usage_text[] =
 	"\n"
 	"  -d, --dir DIR     sockets and the sysfs tree go there; made if missing\n"
 	"  --port SPEC       a port: its netdev's name, its wire, and options\n"
-	"                      mac=M mtu=N netns=N card=N up=yes|no cap=GROUP.FIELD=N\n"
+	"                      mac=M mtu=N netns=N card=N up=yes|no inline=N cap=GROUP.FIELD=N\n"
 	"                    ports with the same card= are functions of one card\n"
 	"  --netns N         network namespace of netdevs without netns= of their own\n"
 	"  --notap           ports have no netdev\n"

@@ -1,6 +1,6 @@
 /* cxmodel/ports.c - port specification -> device, netdev, wire
  *
- *   NAME=WIRE[,mac=M][,mtu=N][,netns=N][,card=N][,up=yes|no][,cap=GROUP.FIELD=N]...
+ *   NAME=WIRE[,mac=M][,mtu=N][,netns=N][,card=N][,up=yes|no][,inline=N][,cap=GROUP.FIELD=N]...
  *
  * NAME is the netdev's. The words above are the port's, any other goes to the
  * wire, whose own argument may have commas: eth0=pcap:in.pcap,out.pcap,mtu=9000
@@ -36,6 +36,7 @@ struct spec {
 	unsigned n_caps, card;
 	uint16_t mtu;
 	uint8_t mac[6];
+	uint8_t inline_mode;
 	bool has_mac, has_card, down;
 };
 
@@ -90,6 +91,15 @@ static bool parse_up(struct spec *s, const char *v)
 	return s->down || !strcmp(v, "yes");
 }
 
+static bool parse_inline(struct spec *s, const char *v)
+{
+	unsigned n;
+	bool ok = number(v, 0, 7, &n);
+
+	s->inline_mode = (uint8_t)n;
+	return ok;
+}
+
 static bool parse_cap(struct spec *s, const char *v)
 {
 	if (!strchr(v, '.') || !strchr(v, '=') || s->n_caps == CAPS_MAX)
@@ -108,6 +118,8 @@ static const struct {
 	{ "netns=", parse_netns, "netns=NAME, as `ip netns` lists it" },
 	{ "card=", parse_card, "card=0 to card=31" },
 	{ "up=", parse_up, "up=yes or up=no" },
+	{ "inline=", parse_inline,
+	  "inline=0 to inline=7, for cap=eth.wqe_inline_mode=1: what sends must hold" },
 	{ "cap=", parse_cap,
 	  "cap=GROUP.FIELD=NUMBER, for example cap=hca.cqe_compression=0" },
 };
@@ -377,6 +389,7 @@ static int make_device(struct model_port *p, const struct spec *s, char *why,
 	struct cx_conf conf = { .name = p->rdma_name,
 				.mtu = s->mtu,
 				.device_id = DEVICE_ID,
+				.min_inline_mode = s->inline_mode,
 				.caps = s->caps };
 	int r;
 

@@ -331,6 +331,26 @@ static void switch_off(struct direct *d, const char *text)
 	assert_int_equal(cx_caps_new(d->dev, caps), 0);
 }
 
+/* 0: always layer 2, 1: what the port says, 2: nothing. */
+static void test_what_sends_must_hold(void **state)
+{
+	(void)state;
+	for (uint8_t port = 0; port < 4; port++) {
+		const uint8_t want[] = { 1, port, 0 };
+		struct direct *d = d_open(NULL);
+
+		d->dev->port_inline_mode = port;
+		for (unsigned cap = 0; cap < 3; cap++) {
+			char text[] = "eth.wqe_inline_mode=0";
+
+			text[sizeof(text) - 2] = (char)('0' + cap);
+			switch_off(d, text);
+			assert_int_equal(d->dev->lim.min_inline_mode, want[cap]);
+		}
+		d_close(d);
+	}
+}
+
 static void test_each_capability_off(void **state)
 {
 	struct mailbox m;
@@ -401,6 +421,7 @@ int main(void)
 		cmocka_unit_test(test_bad_overrides),
 		cmocka_unit_test(test_every_value_is_marked),
 		cmocka_unit_test(test_derived_limits),
+		cmocka_unit_test(test_what_sends_must_hold),
 		cmocka_unit_test(test_each_capability_off),
 		cmocka_unit_test(test_strides_without_the_wider_range),
 		cmocka_unit_test(test_limit_of_objects),

@@ -25,6 +25,11 @@ int uv_eqns(struct uv_port *port)
 }
 
 /* As the netdev has it now; the core follows its changes. */
+uint8_t uv_min_inline_mode(const struct uv_port *port)
+{
+	return port->dev->lim.min_inline_mode;
+}
+
 uint16_t uv_mtu(const struct uv_port *port)
 {
 	return port->dev->mtu;

@@ -90,11 +90,10 @@ static int alloc_td(struct uv_call *call)
 	return 0;
 }
 
-/* 0 = tell by the vport context, 1.. = the least a work request must carry inline, plus one. */
-static uint8_t min_inline(struct uv_call *call)
+/* 1.. = the least a work request must carry inline, plus one. */
+static uint8_t min_inline(const struct uv_call *call)
 {
-	return uv_cap(call->port, "eth.wqe_inline_mode") == 2 ? MLX5_USER_INLINE_MODE_NONE
-							      : MLX5_USER_INLINE_MODE_L2;
+	return (uint8_t)(uv_min_inline_mode(call->port) + MLX5_USER_INLINE_MODE_NONE);
 }
 
 /* Neither the core clock nor the kernel's clock page is offered: nobody here reads them. */

@@ -119,6 +119,7 @@ struct uv_ctx {
 uint32_t uv_cap(const struct uv_port *port, const char *name); /* "hca.log_max_cq_sz" */
 int uv_eqns(struct uv_port *port); /* fills eqn and n_vectors */
 uint16_t uv_mtu(const struct uv_port *port);
+uint8_t uv_min_inline_mode(const struct uv_port *port); /* of a send queue */
 
 bool uv_stopping(const struct server *s);
 bool uv_is_reserve(int fd);	  /* too high a number for what a client may keep open */
