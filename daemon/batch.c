@@ -54,9 +54,20 @@ static void settle(struct router *r, bool done)
 	}
 }
 
+/* Workers' next bursts see it when it is done. */
+static int commit(struct router *r)
+{
+	size_t changes = fib_staged(r->fib);
+	int ret = fib_commit(r->fib);
+
+	if (changes && !ret)
+		requested_commit(&r->requested, time_ns() - r->requested.arrived_ns);
+	return ret;
+}
+
 int batch_changed(struct router *r)
 {
-	int ret = r->batch_owner ? 0 : fib_commit(r->fib);
+	int ret = r->batch_owner ? 0 : commit(r);
 
 	if (!r->batch_owner)
 		settle(r, !ret);
@@ -132,7 +143,7 @@ static int finish(struct router *r, bool dry, struct err *err)
 	if (ret < 0)
 		fib_abort(r->fib);
 	else
-		ret = dry ? fib_try(r->fib) : fib_commit(r->fib);
+		ret = dry ? fib_try(r->fib) : commit(r);
 	settle(r, !ret && !dry);
 	if (ret < 0 && !*err->text)
 		err_set(err, ret, "%s", strerror(-ret));

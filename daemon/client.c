@@ -34,6 +34,8 @@ struct client {
 	bool dead;    /* nothing more can be said */
 	bool closing; /* nothing more is read */
 	uint64_t last_ns;
+	uint64_t arrived_ns; /* what was read last */
+	unsigned kind;	     /* of the request at work; requested.h */
 	char in[CTL_LINE_MAX];
 	size_t in_len;
 	char *out;
@@ -96,9 +98,23 @@ void client_row(struct client *c, struct row *row)
 	row_free(row);
 }
 
+void client_begins(struct client *c, unsigned kind)
+{
+	c->kind = kind;
+	c->router->requested.arrived_ns = c->arrived_ns;
+}
+
+/* What is answered without a request is of the last kind. */
+static void count_end(struct client *c, int r)
+{
+	requested_ended(&c->router->requested, c->kind, r);
+	c->kind = request_kinds() - 1;
+}
+
 void client_ok(struct client *c)
 {
 	client_line(c, "{\"status\":\"ok\"}");
+	count_end(c, 0);
 }
 
 void client_error(struct client *c, int r, const char *hint, const char *fmt, ...)
@@ -117,6 +133,7 @@ void client_error(struct client *c, int r, const char *hint, const char *fmt, ..
 	row_set_text(row, "status", "error");
 	row_set_row(row, "error", error);
 	client_row(c, row);
+	count_end(c, r);
 }
 
 bool client_may_write(const struct client *c)
@@ -237,7 +254,7 @@ static void receive(struct client *c)
 		c->dead |= errno != EAGAIN && errno != EINTR;
 	else
 		c->in_len += (size_t)n;
-	c->last_ns = time_ns();
+	c->last_ns = c->arrived_ns = time_ns();
 }
 
 /* ---- rounds ---- */
@@ -296,6 +313,7 @@ int client_open(struct router *r, int fd, bool may_write, struct client **ret)
 	c->fd = fd;
 	c->may_write = may_write;
 	c->want = EPOLLIN;
+	c->kind = request_kinds() - 1;
 	c->last_ns = time_ns();
 	ret_add = event_add(r->loop, fd, c->want, on_client, c, &c->events);
 	if (ret_add < 0) {

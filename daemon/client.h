@@ -27,6 +27,8 @@ void client_ok(struct client *c);
  * about it, or NULL. */
 void client_error(struct client *c, int r, const char *hint, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/* What is answered from now on is a request of this kind: requested.h. */
+void client_begins(struct client *c, unsigned kind);
 bool client_may_write(const struct client *c);
 uint64_t client_quiet_ns(const struct client *c); /* since something came or went */
 

@@ -49,6 +49,55 @@ static const char *burst(unsigned i)
 	return up_to[i];
 }
 
+static const char *operation(unsigned i)
+{
+	static const char *const names[FIB_OPERATION_COUNT] = { "add", "replace",
+								"delete" };
+
+	return names[i];
+}
+
+static const char *refusal(unsigned i)
+{
+	static const char *const names[FIB_REFUSAL_COUNT] = { "full", "memory" };
+
+	return names[i];
+}
+
+static const char *reset(unsigned i)
+{
+	return i ? "failed" : "ok";
+}
+
+static const char *failure(unsigned i)
+{
+	return failure_name((enum failure)i);
+}
+
+/* "" where there is no such request: it is never counted. Valid until the next call. */
+static const char *request(unsigned i)
+{
+	static const char *const ends[REQUEST_RESULTS] = { "ok", "refused", "error" };
+	static char text[80];
+	unsigned kind = i / REQUEST_RESULTS;
+
+	if (kind >= request_kinds())
+		return "";
+	snprintf(text, sizeof(text), "%s_%s_%s", request_object(kind), request_verb(kind),
+		 ends[i % REQUEST_RESULTS]);
+	return text;
+}
+
+static const char *commit_bound(unsigned i)
+{
+	static const char *const up_to[COMMIT_BOUNDS + 1] = {
+		"10us", "20us",	 "50us",  "100us", "200us", "1ms",
+		"10ms", "100ms", "500ms", "1s",	   "10s",   "longer"
+	};
+
+	return up_to[i];
+}
+
 static const char *bound(unsigned i)
 {
 	static const char *const up_to[HISTOGRAM_BOUNDS + 1] = {
@@ -73,13 +122,28 @@ static const struct counter {
 	const char *(*word)(unsigned i); /* of an array */
 } table[] = {
 	{ ROUTER, "fib_commits", IN(counters_router, commits) },
-	{ ROUTER, "fib_adds", IN(counters_router, adds) },
-	{ ROUTER, "fib_replaces", IN(counters_router, replaces) },
-	{ ROUTER, "fib_deletes", IN(counters_router, deletes) },
-	{ ROUTER, "fib_failures", IN(counters_router, failures) },
+	{ ROUTER, "fib_ipv4",
+	  EACH(counters_router, updates[0], FIB_OPERATION_COUNT, operation) },
+	{ ROUTER, "fib_ipv6",
+	  EACH(counters_router, updates[1], FIB_OPERATION_COUNT, operation) },
+	{ ROUTER, "fib_refused_ipv4",
+	  EACH(counters_router, refused[0], FIB_REFUSAL_COUNT, refusal) },
+	{ ROUTER, "fib_refused_ipv6",
+	  EACH(counters_router, refused[1], FIB_REFUSAL_COUNT, refusal) },
+	{ ROUTER, "commit_times",
+	  EACH(counters_router, commit_times, COMMIT_BOUNDS + 1, commit_bound) },
+	{ ROUTER, "commit_ns", IN(counters_router, commit_ns) },
+	{ ROUTER, "requests",
+	  EACH(counters_router, requests, REQUEST_KINDS_MAX *REQUEST_RESULTS, request) },
 	{ ROUTER, "mirror_overruns", IN(counters_router, overruns) },
 	{ PORT, "carrier_changes", IN(counters_port, carrier_changes) },
-	{ PORT, "recoveries", IN(counters_port, recoveries) },
+	{ PORT, "receive_resets", EACH(counters_port, recoveries[RECEIVE], 2, reset) },
+	{ PORT, "transmit_resets", EACH(counters_port, recoveries[TRANSMIT], 2, reset) },
+	{ PORT, "receive_failures",
+	  EACH(counters_port, failures[RECEIVE], FAILURE_COUNT, failure) },
+	{ PORT, "transmit_failures",
+	  EACH(counters_port, failures[TRANSMIT], FAILURE_COUNT, failure) },
+	{ PORT, "full", IN(counters_port, full) },
 	{ PORT, "out_of_buffer", IN(counters_port, out_of_buffer) },
 	{ PORT, "doorbells", IN(counters_port, doorbells) },
 	{ PORT, "compressed", IN(counters_port, compressed) },

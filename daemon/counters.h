@@ -2,7 +2,7 @@
  *
  *   boot 6f1b2c...                which start of the machine the numbers are of
  *   closed yes                    they are final: the daemon stopped in order
- *   router fib_adds 12
+ *   router fib_ipv4.add 12
  *   port eth0 delivered.ttl 3
  *   worker 0 turns 812345
  *   queue eth0 1 dropped.blackhole 7
@@ -25,7 +25,8 @@ struct counters_queue {
 
 struct counters_port {
 	char name[IF_NAMESIZE];
-	uint64_t carrier_changes, recoveries, out_of_buffer, doorbells, compressed;
+	uint64_t carrier_changes, out_of_buffer, doorbells, compressed, full;
+	uint64_t recoveries[DIRECTIONS][2], failures[DIRECTIONS][FAILURE_COUNT];
 	struct exc_port_count punts;
 	struct counters_queue gone;
 };
@@ -37,8 +38,11 @@ struct counters_worker {
 };
 
 struct counters_router {
-	uint64_t commits, adds, replaces, deletes, failures; /* of struct fib_sizes */
+	uint64_t commits; /* this and the next two are of struct fib_sizes */
+	uint64_t updates[2][FIB_OPERATION_COUNT], refused[2][FIB_REFUSAL_COUNT];
 	uint64_t overruns;
+	uint64_t requests[REQUEST_KINDS_MAX][REQUEST_RESULTS];
+	uint64_t commit_times[COMMIT_BOUNDS + 1], commit_ns;
 };
 
 struct counters {

@@ -38,10 +38,12 @@ void keep_fib_sizes(const struct router *r, struct fib_sizes *ret)
 
 	fib_sizes(r->fib, ret);
 	ret->commits += k->commits;
-	ret->adds += k->adds;
-	ret->replaces += k->replaces;
-	ret->deletes += k->deletes;
-	ret->failures += k->failures;
+	for (unsigned f = 0; f < 2; f++) {
+		for (unsigned i = 0; i < FIB_OPERATION_COUNT; i++)
+			ret->updates[f][i] += k->updates[f][i];
+		for (unsigned i = 0; i < FIB_REFUSAL_COUNT; i++)
+			ret->refused[f][i] += k->refused[f][i];
+	}
 }
 
 uint64_t keep_overruns(const struct router *r)
@@ -96,15 +98,19 @@ static void collect_port(const struct router *r, unsigned port, struct counters_
 
 	snprintf(to->name, sizeof(to->name), "%s", p->conf->name);
 	to->carrier_changes = p->carrier_changes;
-	to->recoveries = p->recoveries;
+	memcpy(to->recoveries, p->recoveries, sizeof(to->recoveries));
+	memcpy(to->failures, p->failures, sizeof(to->failures));
 	to->out_of_buffer = k->out_of_buffer_told;
 	to->doorbells = k->doorbells;
 	to->compressed = k->compressed;
+	to->full = k->full;
 	for (unsigned w = 0; w < r->n_workers; w++) {
 		if (p->rxq[w])
 			to->compressed += fwd_read(&m5_rxq_hot(p->rxq[w])->compressed);
-		if (p->txq[w])
+		if (p->txq[w]) {
 			to->doorbells += fwd_read(&m5_txq_hot(p->txq[w])->doorbells);
+			to->full += fwd_read(&m5_txq_hot(p->txq[w])->full);
+		}
 	}
 	if (r->exc)
 		copy(&to->punts, exc_port_count(r->exc, port), sizeof(to->punts));
@@ -144,13 +150,24 @@ static void collect_worker(const struct fwd_worker *w, struct counters_worker *t
 	memcpy(to->bursts, c.bursts, sizeof(to->bursts));
 }
 
-static void collect(const struct router *r, struct counters *c)
+static void collect_router(const struct router *r, struct counters_router *to)
 {
+	const struct requested *q = &r->requested;
 	struct fib_sizes s;
 
 	keep_fib_sizes(r, &s);
-	c->router = (struct counters_router){ s.commits, s.adds,     s.replaces,
-					      s.deletes, s.failures, keep_overruns(r) };
+	to->commits = s.commits;
+	memcpy(to->updates, s.updates, sizeof(to->updates));
+	memcpy(to->refused, s.refused, sizeof(to->refused));
+	to->overruns = keep_overruns(r);
+	memcpy(to->requests, q->count, sizeof(to->requests));
+	memcpy(to->commit_times, q->commits, sizeof(to->commit_times));
+	to->commit_ns = q->commits_ns;
+}
+
+static void collect(const struct router *r, struct counters *c)
+{
+	collect_router(r, &c->router);
 	c->n_ports = r->n_ports;
 	for (unsigned i = 0; i < r->n_ports; i++) {
 		collect_port(r, i, &c->port[i]);
@@ -194,7 +211,8 @@ static void apply_port(struct router *r, unsigned port, const struct counters_po
 	struct kept *k = &r->kept[port];
 
 	r->port[port].carrier_changes = c->carrier_changes;
-	r->port[port].recoveries = c->recoveries;
+	memcpy(r->port[port].recoveries, c->recoveries, sizeof(c->recoveries));
+	memcpy(r->port[port].failures, c->failures, sizeof(c->failures));
 	if (r->exc)
 		exc_set_port_count(r->exc, port, &c->punts);
 	for (unsigned w = 0; w < ROUTER_WORKERS_MAX; w++) {
@@ -209,21 +227,28 @@ static void apply_port(struct router *r, unsigned port, const struct counters_po
 			    .transmit_errors = gone.transmit_errors,
 			    .doorbells = c->doorbells,
 			    .compressed = c->compressed,
+			    .full = c->full,
 			    .out_of_buffer = c->out_of_buffer,
 			    .out_of_buffer_told = c->out_of_buffer };
+}
+
+static void apply_router(struct router *r, const struct counters_router *c)
+{
+	struct requested *q = &r->requested;
+
+	r->kept_sizes = (struct fib_sizes){ .commits = c->commits };
+	memcpy(r->kept_sizes.updates, c->updates, sizeof(c->updates));
+	memcpy(r->kept_sizes.refused, c->refused, sizeof(c->refused));
+	r->kept_overruns = c->overruns;
+	memcpy(q->count, c->requests, sizeof(q->count));
+	memcpy(q->commits, c->commit_times, sizeof(q->commits));
+	q->commits_ns = c->commit_ns;
 }
 
 /* What was counted by ports that are not there now is forgotten. */
 static void apply(struct router *r, const struct counters *c)
 {
-	const struct counters_router *all = &c->router;
-
-	r->kept_sizes = (struct fib_sizes){ .commits = all->commits,
-					    .adds = all->adds,
-					    .replaces = all->replaces,
-					    .deletes = all->deletes,
-					    .failures = all->failures };
-	r->kept_overruns = all->overruns;
+	apply_router(r, &c->router);
 	for (unsigned i = 0; i < c->n_ports; i++) {
 		const struct port *p = port_by_name(r, c->port[i].name);
 

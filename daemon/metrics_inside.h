@@ -62,6 +62,8 @@ struct scrape {
 
 bool router_is_ready(const struct router *r); /* every port forwards */
 int process_look(struct process_facts *ret);
+/* Times that the kernel took its CPU from a thread of ours. */
+int process_thread_switches(int tid, uint64_t *ret);
 /* What the device does not have is not in it. @netdev is of our network namespace. */
 int card_look(const char *netdev, struct card_facts *ret);
 
@@ -74,8 +76,9 @@ extern const struct metric_label label_port, label_queue, label_worker, label_fa
 	label_direction, label_drop_reason, label_punt_reason, label_punt_cause,
 	label_origin, label_operation, label_collector, label_error_kind, label_priority,
 	label_scope, label_pci_direction, label_rdma_device, label_pci, label_firmware,
-	label_mac, label_part, label_port_numa_node, label_cpu, label_version,
-	label_rdma_core, label_compiler;
+	label_mac, label_part, label_port_numa_node, label_cpu, label_worker_numa_node,
+	label_version, label_rdma_core, label_compiler, label_syndrome, label_reset,
+	label_length, label_refusal, label_object, label_verb, label_result;
 
 /* What a row of the table reads, metrics_read.c; `where` of the row says which. */
 #define MAYBE __attribute__((unused)) /* most use some of these only */
@@ -99,16 +102,26 @@ METRIC_READ(queue_count); /* the same, one worker */
 METRIC_READ(punt_delivered);
 METRIC_READ(punt_dropped);
 METRIC_READ(descriptors); /* enum direction */
+METRIC_READ(ring_used);	  /* the same */
+METRIC_READ(ring_full);
+METRIC_READ(compressed);
 METRIC_READ(completion_errors);
+METRIC_READ(recoveries);
 METRIC_READ(out_of_buffer);
-METRIC_READ(worker_count); /* of struct fwd_count */
+METRIC_READ(bursts);
+METRIC_READ(worker_count);   /* of struct fwd_count */
+METRIC_READ(worker_seconds); /* the same, ticks */
+METRIC_READ(worker_switches);
 METRIC_READ(worker_still);
 METRIC_READ(fib_routes);
+METRIC_READ(fib_lengths);
 METRIC_READ(fib_32); /* of struct fib_sizes */
 METRIC_READ(fib_64); /* the same, an array goes with the label */
+METRIC_READ(fib_updates);
+METRIC_READ(fib_refused);
+METRIC_READ(commits);
 METRIC_READ(overruns);
 METRIC_READ(control_clients);
+METRIC_READ(control_requests);
 METRIC_READ(card);	 /* enum card_counter */
 METRIC_READ(card_ratio); /* the same, of a percentage */
-
-enum direction { RECEIVE, TRANSMIT };

@@ -32,10 +32,15 @@ COUNT(priorities)
 {
 	return 8;
 }
+COUNT(lengths) /* IPv4 has less of them: read_fib_lengths() */
+{
+	return 129;
+}
 
 /* One receive and one send queue a worker and port. */
 const struct metric_label label_queue = { "queue", workers, decimal };
 const struct metric_label label_worker = { "worker", workers, decimal };
+const struct metric_label label_length = { "length", lengths, decimal };
 const struct metric_label label_priority = { "priority", priorities, decimal };
 
 /* ---- words ---- */
@@ -56,6 +61,9 @@ WORDS(direction, "receive", "transmit")
 WORDS(pci_direction, "read", "write")
 WORDS(punt_cause, "policer", "inject_error")
 WORDS(operation, "add", "replace", "delete")
+WORDS(reset, "ok", "failed")
+WORDS(refusal, [FIB_REFUSED_FULL] = "full", [FIB_REFUSED_MEMORY] = "memory")
+WORDS(result, [REQUEST_OK] = "ok", [REQUEST_REFUSED] = "refused", [REQUEST_ERROR] = "error")
 WORDS(error_kind, "crc", "symbol", "length_in_range", "length_out_of_range", "oversize",
       "undersize")
 WORDS(scope, "own", "netdev")
@@ -74,6 +82,9 @@ const struct metric_label label_operation = { "operation", operation_count,
 					      operation_text };
 const struct metric_label label_error_kind = { "kind", error_kind_count,
 					       error_kind_text };
+const struct metric_label label_reset = { "result", reset_count, reset_text };
+const struct metric_label label_refusal = { "reason", refusal_count, refusal_text };
+const struct metric_label label_result = { "result", result_count, result_text };
 const struct metric_label label_scope = { "scope", scope_count, scope_text };
 const struct metric_label label_collector = { "collector", collector_count,
 					      collector_text };
@@ -96,6 +107,27 @@ TEXT(punt_reason)
 {
 	return pkt_punt_reason[at[i]].name;
 }
+COUNT(failures)
+{
+	return FAILURE_COUNT;
+}
+TEXT(failure)
+{
+	return failure_name((enum failure)at[i]);
+}
+/* What one can ask for: an object, and what is done with it. */
+COUNT(kinds_of_request)
+{
+	return request_kinds();
+}
+TEXT(object)
+{
+	return request_object(at[i]);
+}
+TEXT(verb)
+{
+	return request_verb(at[i - 1]);
+}
 COUNT(origins)
 {
 	return FIB_ORIGIN_COUNT;
@@ -108,6 +140,9 @@ TEXT(origin)
 const struct metric_label label_drop_reason = { "reason", drop_reasons, drop_reason };
 const struct metric_label label_punt_reason = { "reason", punt_reasons, punt_reason };
 const struct metric_label label_origin = { "origin", origins, origin };
+const struct metric_label label_syndrome = { "syndrome", failures, failure };
+const struct metric_label label_object = { "object", kinds_of_request, object };
+const struct metric_label label_verb = { "verb", NULL, verb };
 
 /* ---- facts of a port, which is the first label ---- */
 
@@ -169,6 +204,11 @@ TEXT(cpu)
 	snprintf(room, METRIC_TEXT, "%d", n);
 	return n < 0 ? "any" : room;
 }
+TEXT(worker_numa_node)
+{
+	snprintf(room, METRIC_TEXT, "%d", place_plan_node(&router_of(of)->place, at[0]));
+	return room;
+}
 TEXT(version)
 {
 	return MLX5FWD_VERSION;
@@ -187,6 +227,8 @@ TEXT(compiler)
 }
 
 const struct metric_label label_cpu = { "cpu", NULL, cpu };
+const struct metric_label label_worker_numa_node = { "numa_node", NULL,
+						     worker_numa_node };
 const struct metric_label label_version = { "version", NULL, version };
 const struct metric_label label_rdma_core = { "rdma_core", NULL, rdma_core };
 const struct metric_label label_compiler = { "compiler", NULL, compiler };

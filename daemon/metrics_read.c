@@ -4,7 +4,7 @@
 
 #include "../lib/base/time.h"
 #include "../lib/m5/rx_hot.h"
-#include "../lib/m5/tx_hot.h"
+#include "../lib/m5/use_hot.h"
 #include "control.h"
 #include "keep.h"
 #include "latency.h"
@@ -51,6 +51,13 @@ METRIC_READ(ready)
 METRIC_READ(control_clients)
 {
 	return metric_whole(ret, control_clients(scrape_of(of)->router->control));
+}
+
+METRIC_READ(control_requests)
+{
+	const struct requested *q = &scrape_of(of)->router->requested;
+
+	return metric_whole(ret, q->count[at[0]][at[2]]);
 }
 
 METRIC_READ(scrape_success)
@@ -158,19 +165,61 @@ METRIC_READ(descriptors)
 {
 	const struct port *p = port_of(of, at[0]);
 
-	return metric_whole(ret, m->where == RECEIVE ? m5_rxq_packets(p->rxq[at[1]])
-						     : m5_txq_packets(p->txq[at[1]]));
+	return metric_whole(ret, m->where == RECEIVE ? m5_rxq_packets(p->rxq[0])
+						     : m5_txq_packets(p->txq[0]));
 }
 
-METRIC_READ(completion_errors)
+/* @used of @size parts of a ring that has room for @packets. */
+static uint64_t in_packets(uint64_t used, uint64_t size, uint64_t packets)
+{
+	return (used * packets + size - 1) / size;
+}
+
+METRIC_READ(ring_used)
 {
 	const struct port *p = port_of(of, at[0]);
 	const struct m5_rx *rx = m5_rxq_hot(p->rxq[at[1]]);
 	const struct m5_tx *tx = m5_txq_hot(p->txq[at[1]]);
+	struct fwd_ring_use use =
+		fwd_worker_ring_use(scrape_of(of)->router->worker[at[1]], at[0]);
 
-	return metric_whole(ret, at[2] == RECEIVE ? fwd_read(&rx->errors) +
-							    fwd_read(&rx->out_of_step)
-						  : fwd_read(&tx->errors));
+	if (m->where == RECEIVE)
+		return metric_whole(ret, in_packets(use.receive, rx->mask + 1,
+						    m5_rxq_packets(p->rxq[0])));
+	return metric_whole(ret, in_packets(use.transmit, m5_tx_size(tx),
+					    m5_txq_packets(p->txq[0])));
+}
+
+METRIC_READ(ring_full)
+{
+	const struct port *p = port_of(of, at[0]);
+	uint64_t sum = p->router->kept[p->index].full;
+
+	for (unsigned w = 0; w < p->router->n_workers; w++)
+		sum += fwd_read(&m5_txq_hot(p->txq[w])->full);
+	return metric_whole(ret, sum);
+}
+
+METRIC_READ(compressed)
+{
+	const struct port *p = port_of(of, at[0]);
+	uint64_t sum = p->router->kept[p->index].compressed;
+
+	for (unsigned w = 0; w < p->router->n_workers; w++)
+		sum += fwd_read(&m5_rxq_hot(p->rxq[w])->compressed);
+	return metric_whole(ret, sum);
+}
+
+METRIC_READ(completion_errors)
+{
+	if (at[1] == TRANSMIT && at[2] == FAILURE_OUT_OF_STEP)
+		return -ENODATA;
+	return metric_whole(ret, port_of(of, at[0])->failures[at[1]][at[2]]);
+}
+
+METRIC_READ(recoveries)
+{
+	return metric_whole(ret, port_of(of, at[0])->recoveries[at[1]][at[2]]);
 }
 
 /* ---- the card ---- */
@@ -226,6 +275,39 @@ METRIC_READ(worker_count)
 	return metric_whole(ret, counter_in(fwd_worker_count(w), m->where, 0));
 }
 
+METRIC_READ(worker_seconds)
+{
+	const struct fwd_worker *w = scrape_of(of)->router->worker[at[0]];
+
+	return metric_real(ret, (double)counter_in(fwd_worker_count(w), m->where, 0) /
+					(double)time_ticks_per_s());
+}
+
+METRIC_READ(worker_switches)
+{
+	uint64_t n = 0;
+	int tid = fwd_worker_tid(scrape_of(of)->router->worker[at[0]]);
+	int r = tid ? process_thread_switches(tid, &n) : 0;
+
+	return r ? r : metric_whole(ret, n);
+}
+
+METRIC_READ(bursts)
+{
+	const struct router *r = scrape_of(of)->router;
+	const struct fwd_worker *w = r->worker[at[0]];
+	struct metric_histogram *out = &ret->histogram;
+
+	*out = (struct metric_histogram){ .n = FWD_BURST_SIZES };
+	for (unsigned i = 0; i < FWD_BURST_SIZES; i++) {
+		out->bound[i] = 1 << i;
+		out->count[i] = fwd_read(&fwd_worker_count(w)->bursts[i]);
+	}
+	for (unsigned p = 0; p < r->n_ports; p++)
+		out->sum += (double)fwd_read(&fwd_worker_port_count(w, p)->received);
+	return 0;
+}
+
 METRIC_READ(worker_still)
 {
 	return metric_real(ret, scrape_of(of)->router->watch[at[0]].still_ms / 1000.0);
@@ -249,6 +331,36 @@ METRIC_READ(fib_64)
 {
 	return metric_whole(ret, counter_in(&scrape_of(of)->fib, m->where,
 					    m->label ? at[0] : 0));
+}
+
+METRIC_READ(fib_lengths)
+{
+	if (!at[0] && at[1] > 32)
+		return -ENODATA;
+	return metric_whole(ret, scrape_of(of)->fib.lengths[at[0] ? 33 + at[1] : at[1]]);
+}
+
+METRIC_READ(fib_updates)
+{
+	return metric_whole(ret, scrape_of(of)->fib.updates[at[0]][at[1]]);
+}
+
+METRIC_READ(fib_refused)
+{
+	return metric_whole(ret, scrape_of(of)->fib.refused[at[0]][at[1]]);
+}
+
+METRIC_READ(commits)
+{
+	const struct requested *q = &scrape_of(of)->router->requested;
+	struct metric_histogram *out = &ret->histogram;
+
+	*out = (struct metric_histogram){ .n = COMMIT_BOUNDS,
+					  .sum = (double)q->commits_ns / 1e9 };
+	for (unsigned i = 0; i < COMMIT_BOUNDS; i++)
+		out->bound[i] = (double)commit_bound_ns[i] / 1e9;
+	memcpy(out->count, q->commits, sizeof(q->commits));
+	return 0;
 }
 
 METRIC_READ(overruns)

@@ -46,11 +46,25 @@ static int reset_tx(struct port *p, unsigned w, struct err *err)
 	const struct m5_tx *tx = m5_txq_hot(p->txq[w]);
 	int r;
 
-	if (tx->failed)
+	if (tx->failed) {
 		say(p, w, "send", tx->syndrome, tx->vendor_syndrome);
+		p->failures[TRANSMIT][failure_of(tx->syndrome)]++;
+	}
 	r = m5_txq_reset(p->txq[w], err);
-	p->recoveries++;
-	return r < 0 ? r : m5_txq_start(p->txq[w], err);
+	if (r >= 0)
+		r = m5_txq_start(p->txq[w], err);
+	p->recoveries[TRANSMIT][r < 0]++;
+	return r;
+}
+
+static enum failure rx_failure(struct port *p, unsigned w)
+{
+	const struct m5_rx *rx = m5_rxq_hot(p->rxq[w]);
+
+	if (rx->out_of_step == p->out_of_step[w])
+		return failure_of(rx->syndrome);
+	p->out_of_step[w] = rx->out_of_step;
+	return FAILURE_OUT_OF_STEP;
 }
 
 static int reset_rx(struct port *p, unsigned w, struct err *err)
@@ -59,9 +73,21 @@ static int reset_rx(struct port *p, unsigned w, struct err *err)
 	int r;
 
 	say(p, w, "receive", rx->syndrome, rx->vendor_syndrome);
+	p->failures[RECEIVE][rx_failure(p, w)]++;
 	r = m5_rxq_reset(p->rxq[w], err);
-	p->recoveries++;
-	return r < 0 ? r : m5_rxq_start(p->rxq[w], err);
+	if (r >= 0)
+		r = m5_rxq_start(p->rxq[w], err);
+	p->recoveries[RECEIVE][r < 0]++;
+	return r;
+}
+
+uint64_t recover_count(const struct port *p)
+{
+	uint64_t sum = 0;
+
+	for (unsigned d = 0; d < DIRECTIONS; d++)
+		sum += p->recoveries[d][0] + p->recoveries[d][1];
+	return sum;
 }
 
 /* A healthy send queue keeps its packets unless they will not leave and a receive queue needs their

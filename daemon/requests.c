@@ -2,6 +2,7 @@
 
 #include "requests.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "../lib/base/hot.h"
 #include "../lib/ctl/proto.h"
 #include "events.h"
+#include "requested.h"
 
 enum need { READ, WRITE };
 
@@ -44,6 +46,26 @@ static const struct entry {
 	{ "version", NULL, READ, 0, 0, request_version },
 };
 
+static_assert(ARRAY_LEN(requests) < REQUEST_KINDS_MAX,
+	      "and one for what is none of them");
+
+unsigned request_kinds(void)
+{
+	return ARRAY_LEN(requests) + 1;
+}
+
+const char *request_object(unsigned kind)
+{
+	return kind < ARRAY_LEN(requests) ? requests[kind].object : "other";
+}
+
+const char *request_verb(unsigned kind)
+{
+	const char *verb = kind < ARRAY_LEN(requests) ? requests[kind].verb : NULL;
+
+	return verb ? verb : "";
+}
+
 static const struct entry *find(char *const words[], int n)
 {
 	for (size_t i = 0; i < ARRAY_LEN(requests); i++) {
@@ -73,6 +95,7 @@ void request_run(struct router *r, struct client *c, char *words[], int n)
 	char text[200];
 
 	name(words, own, text, sizeof(text));
+	client_begins(c, e ? (unsigned)(e - requests) : ARRAY_LEN(requests));
 	if (!e)
 		client_error(c, -ENOSYS, NULL, "%s: unknown request", text);
 	else if (req.n < e->min || req.n > e->max)

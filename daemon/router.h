@@ -29,8 +29,12 @@
 #include "../lib/place/plan.h"
 #include "config.h"
 #include "event.h"
+#include "failure.h"
+#include "requested.h"
 
 #define ROUTER_WORKERS_MAX 64
+
+enum direction { RECEIVE, TRANSMIT, DIRECTIONS };
 
 struct client;
 struct config_said;
@@ -52,7 +56,10 @@ struct port {
 	struct m5_clock clock; /* of received packets; read by workers */
 	struct event_source *events;
 	int claim_fd; /* -1 = none */
-	uint64_t carrier_changes, recoveries;
+	uint64_t carrier_changes;
+	uint64_t recoveries[DIRECTIONS][2]; /* queues reset: well, and in vain */
+	uint64_t failures[DIRECTIONS][FAILURE_COUNT];
+	uint64_t out_of_step[ROUTER_WORKERS_MAX]; /* of receive queues, as recover.c knows */
 	struct row *base,
 		*drop_base; /* counters at their last reset, show.c; NULL = none */
 	bool lost;	    /* device-fatal: the kernel has the port until a restart */
@@ -63,7 +70,7 @@ struct port {
 struct kept {
 	struct fwd_port_count count; /* of workers that are no more */
 	struct histogram latency;
-	uint64_t receive_errors, transmit_errors, doorbells, compressed;
+	uint64_t receive_errors, transmit_errors, doorbells, compressed, full;
 	uint64_t out_of_buffer;
 	uint64_t out_of_buffer_told; /* the whole of it, when it was last asked for */
 };
@@ -95,6 +102,7 @@ struct router {
 	struct client *batch_owner; /* batch.c; NULL: no batch is open */
 	struct events *events;	    /* events.c */
 	struct restore *restore;    /* what it shall lead to; NULL: just changes */
+	struct requested requested; /* how requests ended */
 	struct keep *keep;	    /* keep.c; NULL: nothing is kept */
 	struct kept kept[FWD_PORTS_MAX];
 	struct fib_sizes kept_sizes; /* counters only */
@@ -131,6 +139,7 @@ void legs_follow(struct router *r);
 
 /* recover.c */
 void recover_tick(struct router *r);
+uint64_t recover_count(const struct port *p); /* queues that were reset */
 
 /* placement.c */
 /* Before anything is made for a worker; the ports' devices are open. */

@@ -190,6 +190,7 @@ static void put(struct request *req, const char *what,
 		return;
 	}
 	r = stage(router, &w);
+	fib_refused(router->fib, w.prefix.family, r);
 	answer(req, r < 0 ? r : batch_changed(router), what);
 }
 

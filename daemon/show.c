@@ -129,7 +129,7 @@ static void set_queues(struct row *row, const struct router *r, const struct por
 	row_set_count(row, "transmit_errors", tx_errors);
 	row_set_count(row, "doorbells", doorbells);
 	row_set_count(row, "compressed_completions", compressed);
-	row_set_count(row, "recoveries", p->recoveries);
+	row_set_count(row, "recoveries", recover_count(p));
 	row_set_count(row, "carrier_changes", p->carrier_changes);
 }
 

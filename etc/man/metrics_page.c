@@ -22,6 +22,20 @@ static const char before[] =
 	".PP\n"
 	"Series are there from the first scrape on, at zero. What a device or its driver does\n"
 	"not count has none. No series is of a route, and a scrape takes no longer for many.\n"
+	"A router of 4 ports and 16 workers has 1,500 at most.\n"
+	".PP\n"
+	"All of a queue's labels at once would be too many: what is alike in all queues of a\n"
+	"port, or hardly ever happens, is of the port.\n"
+	".PP\n"
+	"A worker's\n"
+	".B mlx5fwd_worker_busy_seconds_total\n"
+	"and\n"
+	".B mlx5fwd_worker_idle_seconds_total\n"
+	"together go on as the clock does, so that the rate of the first is its utilisation,\n"
+	"whether it spins or sleeps. A request whose verb is empty has none.\n"
+	".PP\n"
+	"Pages are sent as they are: compressed ones (gzip) are not served. Nor is TLS, and\n"
+	"there are no passwords; a reverse proxy can do all three.\n"
 	".SH METRICS\n";
 
 static const char after[] = ".SH SEE ALSO\n"
@@ -38,6 +52,33 @@ static const struct {
 	[METRIC_HISTOGRAM] = { "histogram", "" },
 };
 
+/* Of a router that has one worker, which has never run: what is in the buckets is not looked at. */
+static struct router *some_router(void)
+{
+	static const struct fwd_conf conf = { .cpu = -1,
+					      .punt_ring = 8,
+					      .punt_bytes = 64 };
+	static struct router router;
+
+	if (!router.worker[0] && fwd_worker_new(&conf, &router.worker[0]) < 0)
+		exit(EXIT_FAILURE);
+	return &router;
+}
+
+static void print_bounds(const struct metric *m)
+{
+	static const unsigned at[METRIC_LABELS_MAX];
+	const struct scrape s = { .router = some_router() };
+	struct metric_value v;
+
+	if (m->read(&s, m, at, &v))
+		exit(EXIT_FAILURE);
+	printf("Buckets:");
+	for (unsigned i = 0; i < v.histogram.n; i++)
+		printf("%s %g", i ? "," : "", v.histogram.bound[i]);
+	puts(".");
+}
+
 static void print_metric(const struct metric *m)
 {
 	const char *separator = "";
@@ -50,6 +91,8 @@ static void print_metric(const struct metric *m)
 		putchar('}');
 	}
 	printf("\n%s. (%s)\n", m->help, types[m->type].name);
+	if (m->type == METRIC_HISTOGRAM)
+		print_bounds(m);
 }
 
 int main(void)

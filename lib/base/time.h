@@ -32,6 +32,7 @@ static inline uint64_t time_ticks(void)
 }
 
 /* Measured once, against the clock; takes some milliseconds the first time. */
+uint64_t time_ticks_per_s(void);
 uint64_t time_ticks_per_us(void);
 
 static inline void time_relax(void)

@@ -338,7 +338,8 @@ static void discard(struct fib *fib)
 	table_discard(&fib->table[1]);
 }
 
-static int stage(struct fib *fib)
+/* @ret_family: which one's table it was that failed. */
+static int stage(struct fib *fib, uint8_t *ret_family)
 {
 	bool all[2] = { is_much(fib, 0), is_much(fib, 1) };
 	int r = 0;
@@ -347,12 +348,16 @@ static int stage(struct fib *fib)
 		const struct rib_change *c = rib_change(&fib->rib, i);
 		unsigned f = c->family == 6;
 
+		*ret_family = c->family;
 		if (!all[f])
 			r = table_stage(&fib->table[f], c->key.addr, c->key.len);
 	}
-	for (unsigned f = 0; f < 2 && !r; f++)
-		if (all[f])
-			r = fib->table[f].layout->stage_all(&fib->table[f]);
+	for (unsigned f = 0; f < 2 && !r; f++) {
+		if (!all[f])
+			continue;
+		*ret_family = f ? 6 : 4;
+		r = fib->table[f].layout->stage_all(&fib->table[f]);
+	}
 	if (r < 0)
 		discard(fib);
 	return r;
@@ -365,20 +370,21 @@ static size_t waiting(const struct fib *fib)
 }
 
 /* What earlier commits replaced may be what is missing. */
-static int stage_patiently(struct fib *fib)
+static int stage_patiently(struct fib *fib, uint8_t *ret_family)
 {
-	int r = stage(fib);
+	int r = stage(fib, ret_family);
 
 	if (r < 0 && waiting(fib)) {
 		quiesce(fib);
-		r = stage(fib);
+		r = stage(fib, ret_family);
 	}
 	return r;
 }
 
 int fib_try(struct fib *fib)
 {
-	int r = stage_patiently(fib);
+	uint8_t family;
+	int r = stage_patiently(fib, &family);
 
 	if (!r)
 		discard(fib);
@@ -388,14 +394,15 @@ int fib_try(struct fib *fib)
 
 int fib_commit(struct fib *fib)
 {
+	uint8_t family;
 	int r;
 
 	if (!rib_changes(&fib->rib))
 		return 0;
-	r = stage_patiently(fib);
+	r = stage_patiently(fib, &family);
 	if (r < 0) {
 		rib_undo(&fib->rib);
-		fib->sizes.failures++;
+		fib_refused(fib, family, r);
 		return r;
 	}
 	for (enum words_step step = 0; step < WORDS_STEP_COUNT; step++)
@@ -409,6 +416,11 @@ int fib_commit(struct fib *fib)
 	if (waiting(fib) > MAX_WAITING)
 		quiesce(fib);
 	return 0;
+}
+
+size_t fib_staged(const struct fib *fib)
+{
+	return rib_changes(&fib->rib);
 }
 
 void fib_abort(struct fib *fib)
@@ -441,10 +453,19 @@ void fib_route_walk(const struct fib *fib, const struct fib_route *after,
 	rib_walk(&fib->rib, after, fn, arg);
 }
 
+void fib_refused(struct fib *fib, uint8_t family, int r)
+{
+	uint64_t *refused = fib->sizes.refused[family == 6];
+
+	refused[FIB_REFUSED_FULL] += r == -ENOSPC;
+	refused[FIB_REFUSED_MEMORY] += r == -ENOMEM;
+}
+
 void fib_sizes(const struct fib *fib, struct fib_sizes *ret)
 {
 	*ret = fib->sizes;
 	memcpy(ret->routes, fib->rib.count, sizeof(ret->routes));
+	memcpy(ret->lengths, fib->rib.lengths, sizeof(ret->lengths));
 	ret->nexthops = fib->nexthops.used;
 	ret->groups = fib->nexthops.groups.n;
 	ret->max_nexthops = fib->nexthops.max;

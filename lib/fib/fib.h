@@ -59,6 +59,11 @@ struct fib_route {
 	bool active; /* this one is in the tables; a less preferred origin is not */
 };
 
+/* What a commit did, and why a change could not be made. */
+enum fib_operation { FIB_ADDED, FIB_REPLACED, FIB_DELETED, FIB_OPERATION_COUNT };
+enum fib_refusal { FIB_REFUSED_FULL, FIB_REFUSED_MEMORY, FIB_REFUSAL_COUNT };
+enum { FIB_LENGTHS = 33 + 129 }; /* of IPv4 prefixes, then of IPv6 ones */
+
 struct fib_sizes {			      /* readable without a walk */
 	uint32_t routes[2][FIB_ORIGIN_COUNT]; /* by family: [0] IPv4, [1] IPv6 */
 	uint32_t nexthops, max_nexthops;      /* in use, groups included */
@@ -66,7 +71,9 @@ struct fib_sizes {			      /* readable without a walk */
 		max_groups; /* those included that wait for a grace period, ... */
 	uint64_t group_bytes, max_group_bytes; /* ... and their memory */
 	uint64_t lookup_bytes[2], rib_bytes;
-	uint64_t commits, adds, replaces, deletes, failures;
+	uint64_t commits, updates[2][FIB_OPERATION_COUNT];
+	uint64_t refused[2][FIB_REFUSAL_COUNT];
+	uint32_t lengths[FIB_LENGTHS]; /* routes of each */
 };
 
 int fib_new(const struct fib_conf *conf, struct fib **ret);
@@ -147,7 +154,8 @@ int fib_route_replace(struct fib *fib, const struct fib_prefix *p, enum fib_orig
 int fib_route_del(struct fib *fib, const struct fib_prefix *p,
 		  enum fib_origin origin); /* -ESRCH */
 int fib_commit(struct fib *fib);
-void fib_abort(struct fib *fib); /* gives up what is staged */
+size_t fib_staged(const struct fib *fib); /* changes */
+void fib_abort(struct fib *fib);	  /* gives up what is staged */
 /* What fib_commit() would return; gives up what is staged. */
 int fib_try(struct fib *fib);
 /* Gives memory and next hops back that only wait for a grace period. Commits do it now and then;
@@ -165,6 +173,9 @@ bool fib_route_match(const struct fib *fib, uint8_t family, const uint8_t addr[1
 void fib_route_walk(const struct fib *fib, const struct fib_route *after,
 		    bool (*fn)(void *arg, const struct fib_route *route), void *arg);
 void fib_sizes(const struct fib *fib, struct fib_sizes *ret);
+/* A change of a route of @family, 4 or 6, was given up before a commit, by @r: counted if it was
+ * for want of room or memory. A commit that fails counts itself. */
+void fib_refused(struct fib *fib, uint8_t family, int r);
 
 /* The pointer that workers follow: rcu_read(*fib_live(fib)). Stable for the fib's life. */
 struct fib_tables *const *fib_live(const struct fib *fib);

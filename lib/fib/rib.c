@@ -53,6 +53,7 @@ static struct tree *tree_of(struct rib *rib, uint8_t family)
 static void count(struct rib *rib, const struct rib_change *c, int by)
 {
 	rib->count[c->family == 6][c->key.origin] += (uint32_t)by;
+	rib->lengths[(c->family == 6 ? 33 : 0) + c->key.len] += (uint32_t)by;
 }
 
 static int log_more(struct rib *rib, const struct fib_prefix *p, unsigned origin,
@@ -164,18 +165,18 @@ void rib_settle(struct rib *rib, struct fib_sizes *sizes)
 {
 	for (size_t i = 0; i < rib_changes(rib); i++) {
 		const struct rib_change *c = rib_change(rib, i);
+		uint64_t *updates = sizes->updates[c->family == 6];
 
 		switch ((enum rib_action)c->action) {
 		case RIB_ADDED:
-			sizes->adds++;
+			updates[FIB_ADDED]++;
 			break;
 		case RIB_REPLACED:
-			sizes->replaces += !c->was_dead;
-			sizes->adds += c->was_dead;
+			updates[c->was_dead ? FIB_ADDED : FIB_REPLACED]++;
 			nexthops_put(rib->nexthops, c->nh);
 			break;
 		case RIB_DELETED:
-			sizes->deletes++;
+			updates[FIB_DELETED]++;
 			bury(rib, c);
 			break;
 		}

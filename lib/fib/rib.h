@@ -31,6 +31,7 @@ struct rib {
 	struct arena log;    /* of struct rib_change */
 	struct nexthops *nexthops;
 	uint32_t count[2][FIB_ORIGIN_COUNT];
+	uint32_t lengths[FIB_LENGTHS];
 };
 
 static inline struct tree_addr rib_addr(const uint8_t addr[16])

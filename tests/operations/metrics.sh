@@ -24,6 +24,13 @@ scrape() # fills both files
 value() { python3 "$here/exposition.py" value text "$text_file" "$@"; }
 reads() { python3 "$here/exposition.py" check "$1" "$2"; }
 
+# Involuntary switches of our threads, those that are workers among them.
+switches()
+{
+	awk '/^nonvoluntary_ctxt_switches/ { n += $2 } END { print n + 0 }' \
+		"/proc/$(pgrep -x mlx5fwd)"/task/*/status
+}
+
 hosts_up
 
 # ---- other places to listen ----
@@ -101,6 +108,8 @@ equal 'series of drops' "$(grep -c '^mlx5fwd_dropped_packets_total{' "$text_file
 	"$((2 * $(fwdctl -j drop show eth0 | python3 -c 'import json, sys
 print(len(json.load(sys.stdin)[0]["dropped"]))')))"
 equal 'drops before any packet' "$(value mlx5fwd_dropped_packets_total)" 0
+equal 'requests that are none, before any' "$(value mlx5fwd_control_requests_total object=other)" 0
+equal 'failures of queues, before any' "$(value mlx5fwd_completion_errors_total)" 0
 equal 'ready' "$(value mlx5fwd_ready)" 1
 equal 'collectors that succeed' "$(value mlx5fwd_scrape_collector_success)" \
 	"$(grep -c '^mlx5fwd_scrape_collector_success{' "$text_file")"
@@ -125,6 +134,12 @@ for port in eth0 eth1; do
 	equal "$port: punts delivered or not" "$(value mlx5fwd_punted_packets_total $on)" $((
 		$(value mlx5fwd_punt_delivered_packets_total $on) +
 		$(value mlx5fwd_punt_dropped_packets_total $on)))
+	equal "$port: rings at rest" \
+		"$(value mlx5fwd_receive_ring_used $on),$(value mlx5fwd_transmit_ring_used $on)" 0,0
+	equal "$port: packets that met a full ring" \
+		"$(value mlx5fwd_transmit_ring_full_total $on)" 0
+	at_least "$port: room of a receive queue" "$(value mlx5fwd_receive_descriptors $on)" 64
+	at_least "$port: room of a send queue" "$(value mlx5fwd_transmit_descriptors $on)" 64
 	equal "$port: mtu" "$(value mlx5fwd_port_mtu_bytes $on)" 1500
 	equal "$port: carrier" "$(value mlx5fwd_port_carrier $on)" 1
 	equal "$port: address" "$(value mlx5fwd_port_info $on "mac=$(mac_of $port)" \
@@ -136,14 +151,43 @@ equal 'IPv6 packets forwarded of a' \
 equal 'black hole' "$(value mlx5fwd_dropped_packets_total port=eth0 reason=blackhole)" 7
 equal 'static IPv4 routes' "$(value mlx5fwd_fib_routes family=ipv4 origin=static)" 3
 equal 'routes added' "$(value mlx5fwd_fib_updates_total operation=add)" 5
+equal 'of them, IPv6' "$(value mlx5fwd_fib_updates_total family=ipv6 operation=add)" 2
+equal 'as requests' "$(value mlx5fwd_control_requests_total object=route verb=add result=ok)" 5
+equal 'each was a commit' "$(value mlx5fwd_fib_commit_duration_seconds_count)" \
+	"$(value mlx5fwd_fib_commits_total)"
+equal 'all within a second' "$(value mlx5fwd_fib_commit_duration_seconds_bucket le=1.0)" 5
+equal 'routes of /24' "$(value mlx5fwd_fib_prefix_routes family=ipv4 length=24)" 2
+equal 'routes of any length' "$(value mlx5fwd_fib_prefix_routes)" "$(value mlx5fwd_fib_routes)"
 equal 'workers' "$(value mlx5fwd_worker_info)" 2
 at_least 'turns of both' "$(value mlx5fwd_worker_polls_total)" 2
+equal 'packets of all bursts' "$(value mlx5fwd_receive_burst_packets_sum)" \
+	"$(value mlx5fwd_queue_receive_packets_total)"
+within 'bursts' "$(value mlx5fwd_receive_burst_packets_count)" 1 \
+	"$(value mlx5fwd_queue_receive_packets_total)"
 equal 'descriptors open, as the kernel counts' "$(value process_open_fds)" \
 	"$(($(find "/proc/$(pgrep -x mlx5fwd)/fd" -type l | wc -l) + 1))" # ours was open then
 at_least 'resident memory' "$(value process_resident_memory_bytes)" 1000000
 within 'seconds since the start' "$(python3 -c "import time
 print(int(time.time() - $(value process_start_time_seconds)))")" 0 200
 started=$(value process_start_time_seconds)
+
+# Of each second of a worker all is busy or idle; a sleep of at most one is still to be counted.
+spent() # milliseconds of both workers
+{
+	python3 -c "print(int(1000 * ($(value mlx5fwd_worker_busy_seconds_total) +
+		$(value mlx5fwd_worker_idle_seconds_total))))"
+}
+has_spent() { scrape; [ "$(spent)" -ge "$1" ]; }
+milliseconds() { echo $((${EPOCHREALTIME/./} / 1000)); }
+check 'busy, but less than idle' python3 -c "assert 0 < $(value \
+	mlx5fwd_worker_busy_seconds_total) < $(value mlx5fwd_worker_idle_seconds_total)"
+scrape
+from=$(milliseconds) spent_before=$(spent)
+wait_for 20 'time of workers goes on' has_spent $((spent_before + 6000))
+took=$((2 * ($(milliseconds) - from))) spent=$(($(spent) - spent_before))
+within 'milliseconds of two workers' $spent $((took - 2500)) $((took + 2500))
+within 'involuntary switches of workers' \
+	"$(value mlx5fwd_worker_involuntary_context_switches_total)" 0 "$(switches)"
 
 # The model's netdev has none of the card's counters: left out, not zero.
 equal 'series of the driver that the netdev does not have' \
@@ -174,6 +218,17 @@ wait_for 10 'carrier of eth1 is gone' no_carrier
 equal 'which was counted' "$(value mlx5fwd_port_carrier_changes_total port=eth1)" 1
 equal 'still ready' "$(page status /-/ready)" 200
 ctl link eth1 up
+
+# ---- a queue in error ----
+is_reset() { scrape; [ "$(value mlx5fwd_queue_recoveries_total port=eth0 result=ok)" = 1 ]; }
+ctl fault eth0 cqe type=rq syndrome=0x04 vendor=0x77 \
+	"num=$(ctl dump | awk '/^mlx5_/ { here = $1 == "mlx5_0" }
+		here && $1 == "RQ" { print $2; exit }')"
+wait_for 20 'a receive queue of eth0 is reset' is_reset
+equal 'of that direction' "$(value mlx5fwd_queue_recoveries_total direction=receive)" 1
+equal 'its syndrome' "$(value mlx5fwd_completion_errors_total port=eth0 direction=receive \
+	syndrome=local_protection)" 1
+equal 'no other' "$(value mlx5fwd_completion_errors_total)" 1
 
 # ---- a device that is lost ----
 not_ready() { [ "$(page status /-/ready)" = 503 ]; }

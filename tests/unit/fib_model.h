@@ -289,6 +289,18 @@ static inline bool model_walk_one(void *arg, const struct fib_route *r)
 	return --w->piece;
 }
 
+static inline void model_check_lengths(const struct model *m, const struct fib_sizes *s)
+{
+	uint32_t lengths[FIB_LENGTHS] = { 0 };
+
+	for (size_t i = 0; i < m->n; i++) {
+		const struct fib_prefix *p = &m->route[i].prefix;
+
+		lengths[p->family == 6 ? 33 + p->len : p->len]++;
+	}
+	assert_memory_equal(s->lengths, lengths, sizeof(lengths));
+}
+
 static inline void model_check_walk(struct model *m)
 {
 	struct model_walk w = { .m = m, .n = 0 };
@@ -309,4 +321,5 @@ static inline void model_check_walk(struct model *m)
 		for (unsigned o = 0; o < FIB_ORIGIN_COUNT; o++)
 			count += s.routes[f][o];
 	assert_int_equal(count, m->n);
+	model_check_lengths(m, &s);
 }

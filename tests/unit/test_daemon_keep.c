@@ -306,8 +306,16 @@ static void count_all(void)
 			v[i] = 5000 + 100 * p + i;
 		exc_set_port_count(rig.router.exc, p, &punts);
 		rig.router.port[p].carrier_changes = 70 + p;
-		rig.router.port[p].recoveries = 80 + p;
+		for (unsigned d = 0; d < DIRECTIONS; d++) {
+			rig.router.port[p].recoveries[d][0] = 80 + 2 * p + d;
+			rig.router.port[p].recoveries[d][1] = 85 + 2 * p + d;
+			rig.router.port[p].failures[d][FAILURE_FLUSHED] = 60 + 2 * p + d;
+		}
 	}
+	rig.router.requested.count[1][REQUEST_REFUSED] = 41;
+	rig.router.requested.count[request_kinds() - 1][REQUEST_ERROR] = 42;
+	rig.router.requested.commits[COMMIT_BOUNDS] = 43;
+	rig.router.requested.commits_ns = 44;
 	for (unsigned w = 0; w < rig.router.n_workers; w++) {
 		struct fwd_count c = { .turns = 91 + w,
 				       .empty_turns = 92,
@@ -349,8 +357,20 @@ static void check_all(void)
 		for (size_t i = 0; i < sizeof(*punts) / sizeof(*v); i++)
 			assert_int_equal(v[i], 5000 + 100 * p + i);
 		assert_int_equal(rig.router.port[p].carrier_changes, 70 + p);
-		assert_int_equal(rig.router.port[p].recoveries, 80 + p);
+		for (unsigned d = 0; d < DIRECTIONS; d++) {
+			assert_int_equal(rig.router.port[p].recoveries[d][0],
+					 80 + 2 * p + d);
+			assert_int_equal(rig.router.port[p].recoveries[d][1],
+					 85 + 2 * p + d);
+			assert_int_equal(rig.router.port[p].failures[d][FAILURE_FLUSHED],
+					 60 + 2 * p + d);
+		}
 	}
+	assert_int_equal(rig.router.requested.count[1][REQUEST_REFUSED], 41);
+	assert_int_equal(rig.router.requested.count[request_kinds() - 1][REQUEST_ERROR],
+			 42);
+	assert_int_equal(rig.router.requested.commits[COMMIT_BOUNDS], 43);
+	assert_int_equal(rig.router.requested.commits_ns, 44);
 	for (unsigned w = 0; w < rig.router.n_workers; w++) {
 		const struct fwd_count *c = fwd_worker_count(rig.router.worker[w]);
 
@@ -383,7 +403,7 @@ static void counters_go_on(void **state)
 		assert_has(text_of(counters), "\nboot 89ab\nclosed no\n");
 		check_all();
 		keep_fib_sizes(&rig.router, &s);
-		assert_int_equal(s.adds,
+		assert_int_equal(s.updates[0][FIB_ADDED],
 				 2 + run); /* those that come back are added, too */
 		end();
 	}

@@ -254,6 +254,25 @@ static void test_refused(void **state)
 	model_close(m);
 }
 
+/* By family and reason; what no room and no memory would help is no refusal. */
+static void test_refusals(void **state)
+{
+	struct model *m = model_open(&plain, 1);
+	struct fib_sizes s;
+
+	(void)state;
+	fib_refused(m->fib, 4, -ENOSPC);
+	fib_refused(m->fib, 6, -ENOMEM);
+	fib_refused(m->fib, 6, -ENOMEM);
+	fib_refused(m->fib, 4, -EEXIST);
+	fib_sizes(m->fib, &s);
+	assert_int_equal(s.refused[0][FIB_REFUSED_FULL], 1);
+	assert_int_equal(s.refused[0][FIB_REFUSED_MEMORY], 0);
+	assert_int_equal(s.refused[1][FIB_REFUSED_FULL], 0);
+	assert_int_equal(s.refused[1][FIB_REFUSED_MEMORY], 2);
+	model_close(m);
+}
+
 static void test_counts(void **state)
 {
 	struct model *m = model_open(&plain, 2);
@@ -268,16 +287,19 @@ static void test_counts(void **state)
 	model_commit(m); /* nothing is staged: no commit */
 	model_del(m, &p, FIB_STATIC);
 	model_add(m, &p, FIB_KERNEL, 2, 0);
+	assert_int_equal(fib_staged(m->fib), 2);
 	fib_sizes(m->fib, &s);
+	assert_int_equal(s.lengths[8], 1);
 	assert_int_equal(s.routes[0][FIB_STATIC], 0);
 	assert_int_equal(s.routes[0][FIB_KERNEL], 1);
 	model_commit(m);
 	fib_sizes(m->fib, &s);
 	assert_int_equal(s.commits, 3);
-	assert_int_equal(s.adds, 2);
-	assert_int_equal(s.replaces, 1);
-	assert_int_equal(s.deletes, 1);
-	assert_int_equal(s.failures, 0);
+	assert_int_equal(s.updates[0][FIB_ADDED], 2);
+	assert_int_equal(s.updates[0][FIB_REPLACED], 1);
+	assert_int_equal(s.updates[0][FIB_DELETED], 1);
+	assert_int_equal(s.updates[1][FIB_ADDED], 0);
+	assert_int_equal(s.refused[0][FIB_REFUSED_FULL], 0);
 	assert_int_equal(s.nexthops, 2);
 	assert_true(s.lookup_bytes[0] && s.rib_bytes);
 	model_close(m);
@@ -294,6 +316,7 @@ int main(void)
 		cmocka_unit_test(test_abort),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_refusals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,6 +133,8 @@ static void batch_refused(const struct fib_conf *conf)
 			assert_memory_equal(before.routes, after.routes,
 					    sizeof(before.routes));
 			assert_int_equal(before.commits, after.commits);
+			assert_memory_equal(before.lengths, after.lengths,
+					    sizeof(before.lengths));
 			if (k % 8 == 0)
 				model_check_walk(m);
 			model_check(m, 8);
@@ -197,6 +199,7 @@ static void test_pages(void **state)
 	struct fib_prefix last = { .family = 4, .len = 8, .addr = { 99 } };
 	const struct fib_nh kernel = { .kind = FIB_NH_KERNEL };
 	struct model *m = model_open(&conf, 2);
+	struct fib_sizes s;
 	uint32_t at = 0, nh;
 
 	(void)state;
@@ -222,6 +225,8 @@ static void test_pages(void **state)
 		fib_lookup4(*fib_live(m->fib), &at, &nh, 1);
 		assert_int_equal(nh, 1);
 	}
+	fib_sizes(m->fib, &s);
+	assert_int_equal(s.refused[0][FIB_REFUSED_FULL], 2); /* a try is no change */
 	/* What the caller does then: a prefix that needs no page, as kernel egress. */
 	p.len = 24;
 	assert_int_equal(fib_nh_get(m->fib, &kernel, &nh), 0);
