@@ -21,12 +21,13 @@ static void add_client_version(struct row *row)
 	"nexthop <mac> [dev <port>] [vlan <n>] [weight <n>] nexthop ... } [metric <n>]"
 #define SELECT \
 	"[exact|root|match] <prefix> [proto static|kernel] [dev <port>] [lladdr <mac>] " \
-	"[type blackhole|unreachable|prohibit]"
+	"[type blackhole|unreachable|prohibit] [family inet|inet6]"
 
 static const struct command commands[] = {
 	{ "route", "show", "[" SELECT "]",
 	  "routes: all, of a prefix, inside it (root), around it (match)", 0,
-	  CTL_SELECT_WORDS_MAX, .text = print_route, .columns = columns_route },
+	  CTL_SELECT_WORDS_MAX, .selects = true, .text = print_route,
+	  .columns = columns_route },
 	{ "route", "get",
 	  "<address> [from <address>] [iif <port>] [proto tcp|udp|icmp] [sport <n>] "
 	  "[dport <n>] [ttl <n>] [bytes <n>]",
@@ -34,20 +35,22 @@ static const struct command commands[] = {
 	  "with its ports the queue where the card puts it, which is that of the worker on the way "
 	  "out too",
 	  1, CTL_GET_WORDS_MAX, .text = print_route_get, .columns = columns_route_get },
-	{ "route", "add", ROUTE, "add a static route", 2, CTL_ROUTE_WORDS_MAX,
-	  .changes = true },
+	{ "route", "add", ROUTE,
+	  "add a static route; its type may come first, and it may be said as show prints it",
+	  2, CTL_ROUTE_WORDS_MAX, .changes = true, .adds = true },
 	{ "route", "replace", ROUTE, "add a static route or put it in the place of one",
-	  2, CTL_ROUTE_WORDS_MAX, .changes = true },
+	  2, CTL_ROUTE_WORDS_MAX, .changes = true, .adds = true },
 	{ "route", "append", ROUTE,
 	  "give the static route of this prefix further next hops; add it if there is none",
-	  2, CTL_ROUTE_WORDS_MAX, .changes = true },
+	  2, CTL_ROUTE_WORDS_MAX, .changes = true, .adds = true },
 	{ "route", "del", "<prefix> [--missing-ok]", "delete a static route", 1, 1,
 	  .changes = true, .missing_ok = true },
 	{ "route", "flush", "all | " SELECT,
 	  "delete all static routes that fit, as one change", 1, CTL_SELECT_WORDS_MAX,
-	  .changes = true },
+	  .changes = true, .selects = true },
 	{ "route", "save", "", "the static routes, as lines for -b and route restore", 0,
-	  0, .ask = "route show proto static", .text = print_saved_route },
+	  0, .selects = true, .ask = "route show proto static",
+	  .text = print_saved_route },
 	{ "route", "restore", "<file>",
 	  "make the static routes those of the file (- = standard input), as one change; tells "
 	  "what had to change",
@@ -113,6 +116,19 @@ static bool is_kept(const char *full, const char *word)
 	return false;
 }
 
+/* Verbs that ip(8) has under other names, too. */
+static const char *verb_of(const char *word)
+{
+	static const char *const names[][2] = { { "list", "show" },
+						{ "lst", "show" },
+						{ "delete", "del" } };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (!strcmp(word, names[i][0]))
+			return names[i][1];
+	return word;
+}
+
 static bool is_name(const char *full, const char *word)
 {
 	return !strcmp(full, word) || is_kept(full, word);
@@ -145,11 +161,12 @@ const char *command_object(const char *word, struct err *err)
 	return found;
 }
 
-/* @word "": the object alone, if it is a command. */
-static const struct command *find_verb(const char *object, const char *word,
+/* @said "": the object alone, if it is a command. */
+static const struct command *find_verb(const char *object, const char *said,
 				       struct err *err)
 {
 	const struct command *found = NULL;
+	const char *word = verb_of(said);
 
 	for (int i = 0; i < N_COMMANDS; i++) {
 		const struct command *c = &commands[i];
@@ -159,14 +176,14 @@ static const struct command *find_verb(const char *object, const char *word,
 		if (is_name(c->verb, word))
 			return c;
 		if (found) {
-			err_set(err, -EINVAL, "%s %s: %s or %s?", object, word,
+			err_set(err, -EINVAL, "%s %s: %s or %s?", object, said,
 				found->verb, c->verb);
 			return NULL;
 		}
 		found = c;
 	}
 	if (!found)
-		err_set(err, -EINVAL, "%s %s: unknown", object, word);
+		err_set(err, -EINVAL, "%s %s: unknown", object, said);
 	return found;
 }
 
@@ -212,6 +229,12 @@ const struct command *command_find(const char *const words[], int n, int *n_own,
 	return NULL;
 }
 
+static bool is_type(const char *word)
+{
+	return !strcmp(word, "blackhole") || !strcmp(word, "unreachable") ||
+	       !strcmp(word, "prohibit");
+}
+
 int command_request(const struct command *c, const char *const args[], int n,
 		    bool missing_ok, const char *words[])
 {
@@ -224,6 +247,10 @@ int command_request(const struct command *c, const char *const args[], int n,
 		words[k++] = c->verb;
 	for (int i = 0; i < n; i++)
 		words[k++] = args[i];
+	if (c->adds && n > 1 && is_type(args[0])) {
+		words[k - n] = args[1];
+		words[k - n + 1] = args[0];
+	}
 	if (missing_ok && c->missing_ok)
 		words[k++] = "--missing-ok";
 	return k;

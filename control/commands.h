@@ -25,6 +25,8 @@ struct command {
 	int min, max;		   /* words after them */
 	enum command_kind kind;
 	bool changes;	 /* routes: may stand in a batch, and be tried */
+	bool adds;	 /* a route: its type may stand before its prefix */
+	bool selects;	 /* routes: knows -4 and -6 */
 	bool missing_ok; /* knows --missing-ok */
 	const char *ask; /* the request, if it is not object and verb */
 	print_row *text; /* how a row of the reply looks; NULL = there are none */
@@ -47,8 +49,8 @@ const struct command *command_find(const char *const words[], int n, int *n_own,
 /* The same, whatever follows; for completion. */
 const struct command *command_named(const char *const words[], int n, int *n_own,
 				    struct err *err);
-/* What the daemon is asked: @c and its @n arguments. Return: number of words, at most
- * CTL_WORDS_MAX, or -E2BIG. */
+/* What the daemon is asked: @c and its @n arguments, in the daemon's order. Return: number of
+ * words, at most CTL_WORDS_MAX, or -E2BIG. */
 int command_request(const struct command *c, const char *const args[], int n,
 		    bool missing_ok, const char *words[]);
 void commands_help(FILE *to, const char *object); /* object NULL = all */

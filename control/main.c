@@ -122,9 +122,13 @@ static enum status run_command(struct ctl_client *c, const struct command *cmd,
 	} else {
 		n = command_request(cmd, args, n, o->missing_ok, words);
 	}
-	if (n < 0) {
-		print_failure(&o->print, n, NULL, "too many words");
+	if (n < 0 || (o->family && n + 2 > CTL_WORDS_MAX)) {
+		print_failure(&o->print, -E2BIG, NULL, "too many words");
 		return STATUS_USAGE;
+	}
+	if (o->family) {
+		words[n++] = "family";
+		words[n++] = o->family;
 	}
 	if (cmd->kind == COMMAND_MONITOR)
 		return monitor_run(c, cmd, words, n, &o->print);
@@ -184,6 +188,8 @@ static const char *what_is_wrong(const struct options *o, const struct command *
 		return "--timestamp: only with monitor";
 	if (o->missing_ok && cmd && !cmd->missing_ok)
 		return "--missing-ok: only with route del";
+	if (o->family && (!cmd || !cmd->selects))
+		return "-4, -6: only with route show, save and flush";
 	return NULL;
 }
 

@@ -95,6 +95,20 @@ static int take_missing_ok(struct options *o, const char *value)
 	return OPTIONS_GO_ON;
 }
 
+static int take_ip4(struct options *o, const char *value)
+{
+	(void)value;
+	o->family = "inet";
+	return OPTIONS_GO_ON;
+}
+
+static int take_ip6(struct options *o, const char *value)
+{
+	(void)value;
+	o->family = "inet6";
+	return OPTIONS_GO_ON;
+}
+
 static int take_socket(struct options *o, const char *value)
 {
 	o->socket = value;
@@ -164,6 +178,10 @@ static const struct {
 	{ { NULL, "--missing-ok", NULL,
 	    "with route del: what is gone already is no error" },
 	  take_missing_ok },
+	{ { "-4", "--ipv4", NULL,
+	    "with route show, save and flush: of IPv4 only; short for family inet" },
+	  take_ip4 },
+	{ { "-6", "--ipv6", NULL, "the same, of IPv6" }, take_ip6 },
 	{ { "-S", "--socket", "PATH",
 	    "daemon's socket, default $" CTL_SOCKET_ENV " or " CTL_SOCKET },
 	  take_socket },
@@ -186,6 +204,7 @@ static size_t find(const char *arg)
 	size_t i = 0;
 
 	while (i < ARRAY_LEN(options) && strcmp(arg, options[i].row.full) != 0 &&
+	       strcmp(arg, options[i].row.full + 1) != 0 &&
 	       (!options[i].row.brief || strcmp(arg, options[i].row.brief) != 0))
 		i++;
 	return i;

@@ -11,6 +11,7 @@ struct options {
 	const char *socket, *batch;
 	unsigned timeout_s;
 	bool force, dry_run, missing_ok;
+	const char *family; /* inet or inet6; NULL: both */
 };
 
 struct option_row {
@@ -26,8 +27,8 @@ enum { OPTIONS_GO_ON = -1 }; /* or an enum status to exit with */
  * @words: what is left, in order; as many as @argc may be
  * @n:     how many
  *
- * Options with a value come before the first word, others anywhere. What is no option of ours
- * after the first word is a word.
+ * A long option may have one dash only, as in ip(8). Options with a value come before the first
+ * word, others anywhere. What is no option of ours after the first word is a word.
  */
 int options_take(int argc, char **argv, struct options *o, const char *words[], int *n);
 /* Row @i, NULL after the last. */

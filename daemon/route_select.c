@@ -98,14 +98,22 @@ static int take_kind(struct router *r, struct route_select *s, const char *value
 				 value);
 }
 
+static int take_family(struct router *r, struct route_select *s, const char *value,
+		       struct err *err)
+{
+	(void)r;
+	if (strcmp(value, "inet") != 0 && strcmp(value, "inet6") != 0)
+		return err_set(err, -EINVAL, "family %s: must be inet or inet6", value);
+	s->family = value[4] ? 6 : 4;
+	return 0;
+}
+
 static const struct {
 	const char *word;
 	take_fn *take;
 } values[] = {
-	{ "proto", take_origin },
-	{ "dev", take_port },
-	{ "lladdr", take_mac },
-	{ "type", take_kind },
+	{ "proto", take_origin }, { "dev", take_port },	     { "lladdr", take_mac },
+	{ "type", take_kind },	  { "family", take_family },
 };
 
 static bool looks_like_prefix(const char *word)
@@ -144,8 +152,8 @@ static int take_words(struct router *r, struct route_select *s, char *const word
 	if (!looks_like_prefix(words[0]))
 		return err_set(
 			err, -EINVAL,
-			"%s: must be all, exact, root, match, proto, dev, lladdr, type "
-			"or a prefix",
+			"%s: must be all, exact, root, match, proto, dev, lladdr, type, "
+			"family or a prefix",
 			words[0]);
 	ret = take_prefix(s, words[0], is_exact, err);
 	return ret < 0 ? ret : 1;
@@ -197,6 +205,7 @@ bool route_select_has(const struct router *r, const struct route_select *s,
 		      const struct fib_route *route)
 {
 	return (!s->fits || s->fits(&s->of, &route->prefix)) &&
+	       (!s->family || route->prefix.family == s->family) &&
 	       (!s->has_origin || route->origin == s->origin) &&
 	       ((!s->has_port && !s->has_mac && !s->has_kind) ||
 		target_fits(r, s, route->nh));

@@ -1,6 +1,7 @@
 /* daemon/route_select.h - which routes a request is about
  *
  *   all | [exact|root|match] PREFIX   [proto static|kernel] [dev PORT] [lladdr MAC] [type KIND]
+ *   [family inet|inet6]
  *
  * As ip-route(8) has them: exact is also meant without the word, root is what is inside a
  * prefix, match is what is around it. Everything that is named must fit.
@@ -18,6 +19,7 @@ struct route_select {
 	route_fits_fn *fits; /* NULL: any prefix */
 	struct fib_prefix of;
 	bool has_origin, has_port, has_mac, has_kind;
+	uint8_t family; /* 4 or 6; 0: both */
 	enum fib_origin origin;
 	unsigned port;
 	uint8_t mac[6];

@@ -19,7 +19,7 @@ struct said {
 	struct said_hop hop[CTL_LEGS_MAX];
 	unsigned n; /* the last one is what words are about */
 	bool legs;  /* each began with "nexthop" */
-	const char *metric;
+	const char *metric, *proto;
 	const char *kind; /* in place of a MAC address */
 	uint8_t nh_kind;
 };
@@ -64,6 +64,8 @@ static const char **value_of(struct said *said, const char *word)
 		return &hop->vlan;
 	if (!strcmp(word, "weight") && said->legs)
 		return &hop->weight;
+	if (!strcmp(word, "proto"))
+		return &said->proto;
 	return !strcmp(word, "metric") ? &said->metric : NULL;
 }
 
@@ -126,6 +128,22 @@ static int take_target(struct said *said, const char *word, struct err *err)
 	return 1;
 }
 
+/* "lladdr MAC", as `route show` prints it. Return: words taken, 0 = another word. */
+static int take_lladdr(struct said *said, char *const words[], int n, struct err *err)
+{
+	uint8_t mac[6];
+	int r;
+
+	if (strcmp(words[0], "lladdr") != 0)
+		return 0;
+	if (n < 2)
+		return err_set(err, -EINVAL, "lladdr: its value is missing");
+	if (!mac_parse(words[1], mac))
+		return err_set(err, -EINVAL, "lladdr %s: not a MAC address", words[1]);
+	r = take_target(said, words[1], err);
+	return r < 0 ? r : 2;
+}
+
 static int take_words(struct said *said, char *const words[], int n, struct err *err)
 {
 	int r;
@@ -135,12 +153,17 @@ static int take_words(struct said *said, char *const words[], int n, struct err 
 		if (!r)
 			r = take_leg(said, words[i], err);
 		if (!r)
+			r = take_lladdr(said, words + i, n - i, err);
+		if (!r)
 			r = take_target(said, words[i], err);
 		if (r < 0)
 			return r;
 	}
 	if (said->legs && !said->hop[said->n - 1].mac)
 		return err_set(err, -EINVAL, "nexthop: its MAC address is missing");
+	if (said->proto && strcmp(said->proto, "static") != 0)
+		return err_set(err, -EINVAL, "proto %s: routes that are added are static",
+			       said->proto);
 	if (!said->kind && !said->hop[0].mac)
 		return err_set(
 			err, -EINVAL,

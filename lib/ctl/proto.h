@@ -31,10 +31,11 @@
 #define CTL_BATCH_IDLE_S 10
 #define CTL_PROTOCOL	 1
 
-/* Behind "route add": prefix, metric N; of each leg nexthop MAC dev PORT vlan N weight N. */
-#define CTL_ROUTE_WORDS_MAX  (3 + 8 * CTL_LEGS_MAX)
+/* Behind "route add": prefix, proto static metric N; of each leg nexthop lladdr MAC dev PORT
+ * vlan N weight N. */
+#define CTL_ROUTE_WORDS_MAX  (5 + 9 * CTL_LEGS_MAX)
 #define CTL_GET_WORDS_MAX    15 /* behind "route get": address and seven pairs */
-#define CTL_SELECT_WORDS_MAX 10 /* behind "route show": [root] prefix and four pairs */
+#define CTL_SELECT_WORDS_MAX 12 /* behind "route show": [root] prefix and five pairs */
 
 /**
  * ctl_split() - cut a line into words, in place

@@ -147,7 +147,7 @@ prints 'blackhole 0.0.0.0/0 proto static
 unreachable ::/0 proto static
 prohibit 2001:db8::/32 proto static metric 4294967295' route show
 usage='[exact|root|match] <prefix> [proto static|kernel] [dev <port>] [lladdr <mac>]'
-usage="$usage [type blackhole|unreachable|prohibit]"
+usage="$usage [type blackhole|unreachable|prohibit] [family inet|inet6]"
 refused 1 "usage: mlx5fwdctl route flush all | $usage (EINVAL); $lists_all" route flush
 
 # ---- tables: fixed columns, no blank in a field ----

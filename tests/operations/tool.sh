@@ -122,8 +122,8 @@ prints '10.0.0.0/8 lladdr 7c:c2:55:be:f3:c7 dev eth0 proto static' route show 10
 prints '' route show 10/9
 prints "$(shown | sed -n 2,3p)" route show root 10/8
 prints "$(shown | sed -n 1,3p)" route show match 10.1.1.1
-refused 2 "route show: inside: must be all, exact, root, match, proto, dev, lladdr, type or a\
- prefix (EINVAL)" route show inside 10/8
+refused 2 "route show: inside: must be all, exact, root, match, proto, dev, lladdr, type,\
+ family or a prefix (EINVAL)" route show inside 10/8
 prints '10.2.2.2 lladdr 7c:c2:55:be:f3:c7 dev eth0 by 10.0.0.0/8 proto static verdict forward
 	queue 0 worker 0' route get 10.2.2.2
 prints 'unreachable 2001:db9::1 by ::/0 proto static verdict punt reason unreachable
@@ -167,6 +167,39 @@ refused 1 'a request is printable ASCII (EINVAL)' route get $'10.0.0.1\nroute de
 refused 1 'a request is printable ASCII (EINVAL)' route get ä
 check 'and it was not sent' [ -n "$(shown 10/8)" ]
 refused 1 'a request has at most 4096 bytes (E2BIG)' route get "$(printf '%04096d' 0)"
+
+# ---- as a user of ip has it ----
+prints "$(shown)" route list
+prints "$(shown)" r lst
+refused 1 "route lis: unknown (EINVAL); $lists_all" route lis
+prints "$(shown | grep -v ::)" -4 route show
+prints "$(shown | grep ::)" route show -6
+prints "$(shown | grep ::)" route show family inet6
+prints "$(fwdctl route save | grep -v ::)" route save -4
+prints '' -6 route show 10/8
+refused 1 "-4, -6: only with route show, save and flush (EINVAL); $see_help" -4 port show
+refused 2 'route show: family 4: must be inet or inet6 (EINVAL)' route show family 4
+done_silently route add blackhole 172.16/12 metric 7
+refused 2 'route add 172.16/12: exists already (EEXIST); use "route replace"' \
+	route add prohibit 172.16/12
+line='blackhole 172.16.0.0/12 proto static metric 7'
+prints "$line" route show 172.16/12
+done_silently route delete 172.16/12
+for line in "$line" "172.16.0.0/12 lladdr $b_mac dev eth1 vlan 7 proto static"; do
+	# shellcheck disable=SC2086 # words
+	done_silently route replace $line
+	prints "$line" route show 172.16/12
+	batch 0 "route replace $line" -dry-run
+done
+done_silently -4 route flush 172.16/12
+prints '' route show 172.16/12
+not_added 'proto kernel: routes that are added are static (EINVAL)' 11/8 blackhole proto kernel
+not_added 'lladdr blackhole: not a MAC address (EINVAL)' 11/8 lladdr blackhole
+not_added 'lladdr: its value is missing (EINVAL)' 11/8 lladdr
+not_added "$b_mac: unexpected (EINVAL)" 11/8 $a_mac lladdr $b_mac dev eth1
+prints "$(fwdctl -j -s -s port show)" -json -stats port show -stats
+prints "$(fwdctl -V)" -version
+prints "$(fwdctl -br --no-legend route show)" -brief -no-legend route show
 
 # ---- JSON on every command ----
 for words in 'route show' 'port show' 'worker show' 'drop show' status version \
