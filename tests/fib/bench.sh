@@ -4,6 +4,7 @@
 # Small tables and few repetitions, without huge pages: answers of all structures are right,
 # every figure is there, and the exit status goes with the last line.
 # timeout: 300
+# alone
 . "$top/tests/lib.sh"
 programs=$BUILD_DIR/gcc/tests/bench/fib
 tables=$TMPDIR/tables
@@ -46,4 +47,12 @@ figures fwdwork 2
 
 "$programs/lpm" -l 1 -m 256 "${eal[@]}" -- "$TMPDIR/absent" >"$TMPDIR/absent.log" 2>&1
 equal 'without a table: exit status' $? 2
+
+# ---- the huge pages of a benchmark that is killed ----
+mkfifo "$TMPDIR/notes"
+echo 1000 >"$TMPDIR/pool"
+"$top/tests/bench/lib/pages.sh" "$TMPDIR/pool" <"$TMPDIR/notes" &
+sh -c 'exec >"$1"; printf "%s\n" 300 -100 50; kill -9 $$' - "$TMPDIR/notes"
+wait $!
+equal 'pages that are left to others' "$(cat "$TMPDIR/pool")" 750
 finish

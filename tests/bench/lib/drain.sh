@@ -65,14 +65,18 @@ drain_mac() # NUMBER of the port
 	printf '%s%02x' "${drain_mac%01}" $(($1 + 1))
 }
 
-# So many huge pages more. Others may add and take away meanwhile: we take back what we gave.
+# So many huge pages more. Others may add and take away meanwhile: we take back what we gave,
+# $pages_given in all. tests/bench/run does when we are killed, by what is noted there.
+pages_given=0
 drain_pages() # COUNT
 {
-	local pool=/proc/sys/vm/nr_hugepages before
+	local pool=/proc/sys/vm/nr_hugepages before now
 
 	before=$(cat $pool)
 	echo $((before + $1 > 0 ? before + $1 : 0)) >$pool
-	pages_given=$(($(cat $pool) - before))
+	now=$(cat $pool)
+	pages_given=$((pages_given + now - before))
+	[ -z "${PAGES_NOTED:-}" ] || echo $((now - before)) >&"$PAGES_NOTED"
 }
 
 make_tables()
