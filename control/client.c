@@ -26,7 +26,8 @@ static const struct {
 } failures[] = {
 	{ -ENOENT, "there is no daemon", "is mlx5fwd running?" },
 	{ -ECONNREFUSED, "nobody listens there", "start mlx5fwd" },
-	{ -EACCES, "not permitted", "be root or in the control group" },
+	{ -EACCES, "not permitted",
+	  "be root, in the control group, or, to look only, in the readers' group" },
 	{ -ETIMEDOUT, "the daemon does not answer", "-T sets the time-out" },
 	{ -ECONNRESET, "the daemon ended the connection", NULL },
 	{ -EPIPE, "the daemon ended the connection", NULL },
@@ -75,8 +76,8 @@ static int open_socket(struct ctl_client *c, const char *path, unsigned timeout_
 	return c->in ? 0 : -errno;
 }
 
-int ctl_connect(const char *path, unsigned timeout_s, struct err *err,
-		struct ctl_client **ret)
+static int connect_to(const char *path, unsigned timeout_s, struct err *err,
+		      struct ctl_client **ret)
 {
 	struct ctl_client *c = calloc(1, sizeof(*c));
 	int r;
@@ -91,6 +92,18 @@ int ctl_connect(const char *path, unsigned timeout_s, struct err *err,
 	}
 	*ret = c;
 	return 0;
+}
+
+int ctl_connect(const char *path, unsigned timeout_s, struct err *err,
+		struct ctl_client **ret)
+{
+	int r = connect_to(path ? path : CTL_SOCKET, timeout_s, err, ret);
+
+	/* What went wrong first is what is told. */
+	if (!path && r == -EACCES &&
+	    connect_to(CTL_READ_SOCKET, timeout_s, NULL, ret) == 0)
+		return 0;
+	return r;
 }
 
 void ctl_close(struct ctl_client *c)

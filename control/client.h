@@ -12,6 +12,7 @@
 
 struct ctl_client;
 
+/* @path: NULL = where it is by default, or where readers may come if that one does not permit. */
 int ctl_connect(const char *path, unsigned timeout_s, struct err *err,
 		struct ctl_client **ret);
 void ctl_close(struct ctl_client *c);

@@ -227,7 +227,7 @@ static enum status run(struct options *o, const char *const said[], int n)
 int main(int argc, char **argv)
 {
 	const char *env = getenv(CTL_SOCKET_ENV), **words;
-	struct options o = { .socket = env && *env ? env : CTL_SOCKET, .timeout_s = 5 };
+	struct options o = { .socket = env && *env ? env : NULL, .timeout_s = 5 };
 	int n, r;
 
 	if (argc > 1 && !strcmp(argv[1], "--complete")) {

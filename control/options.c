@@ -183,7 +183,8 @@ static const struct {
 	  take_ip4 },
 	{ { "-6", "--ipv6", NULL, "the same, of IPv6" }, take_ip6 },
 	{ { "-S", "--socket", "PATH",
-	    "daemon's socket, default $" CTL_SOCKET_ENV " or " CTL_SOCKET },
+	    "daemon's socket, default $" CTL_SOCKET_ENV " or " CTL_SOCKET
+	    ", or, to look only, " CTL_READ_SOCKET },
 	  take_socket },
 	{ { "-T", "--timeout", "SEC", "wait that long for an answer, default 5" },
 	  take_timeout },

@@ -8,7 +8,8 @@
 
 struct options {
 	struct print print;
-	const char *socket, *batch;
+	const char *socket; /* NULL = by default */
+	const char *batch;
 	unsigned timeout_s;
 	bool force, dry_run, missing_ok;
 	const char *family; /* inet or inet6; NULL: both */

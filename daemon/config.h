@@ -51,6 +51,8 @@ struct config {
 	uint32_t max_nexthops;
 	char control_socket[108];
 	char control_group[32];
+	char read_socket[108];
+	char readers_group[32];
 	char state_directory[108];
 	bool keep_routes, keep_counters;
 	char metrics_listen[108];

@@ -39,6 +39,11 @@ KEY(daemon, control_socket, text, control_socket, 1, 107, "/run/mlx5fwd/control.
     "bytes", "Unix socket for mlx5fwdctl")
 KEY(daemon, control_group, text, control_group, 0, 31, "mlx5fwd", "bytes",
     "who may use the socket besides root; a group that does not exist means root only")
+KEY(daemon, read_socket, text, read_socket, 1, 107, "/run/mlx5fwd/read.sock", "bytes",
+    "Unix socket for those who may look and not change")
+KEY(daemon, readers_group, text, readers_group, 0, 31, "", "bytes",
+    "who may use that one besides root; empty, or a group that does not exist: there is no such "
+    "socket, unless systemd made one")
 KEY(daemon, state_directory, folder, state_directory, 0, 107, "auto", "",
     "where is kept what outlives the daemon: a path, or auto: $STATE_DIRECTORY, which systemd "
     "sets, else /var/lib/mlx5fwd; one daemon has it at a time")

@@ -1,7 +1,11 @@
-/* daemon/control.h - control socket: where it is, who may use it, how many at a time
+/* daemon/control.h - control sockets: where they are, who may use them, how many at a time
+ *
+ * A Unix socket has one group. So there are two of them: by the control socket its group may
+ * change everything, by the readers' socket nobody may change anything, whoever it is, and the
+ * mode of its file says who may come.
  *
  * All places taken: the client that was quiet for longest loses its own, so silent ones
- * keep nobody out.
+ * keep nobody out. Readers have CTL_READERS_MAX of them, and lose them to each other only.
  *
  * Context: control thread.
  */

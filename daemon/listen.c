@@ -117,12 +117,14 @@ static void remember_file(struct listener *l, const char *path)
 	l->inode = st.st_ino;
 }
 
-static void give_to_group(const struct listen_conf *c)
+void listen_set_group(const struct listener *l, const char *what, gid_t group)
 {
-	if (c->group != PEER_NO_GROUP && chown(c->where, (uid_t)-1, c->group))
-		log_warning(
-			"%s %s: only root may use it: cannot give it to the control group: %s",
-			c->what, c->where, strerror(errno));
+	gid_t nobody_else = getegid();
+
+	if (l->path &&
+	    chown(l->path, (uid_t)-1, group == PEER_NO_GROUP ? nobody_else : group))
+		log_warning("%s %s: cannot be given to its group: %s", what, l->path,
+			    strerror(errno));
 }
 
 /* ---- sockets ---- */
@@ -153,7 +155,8 @@ static int bind_to(struct listener *l, const struct listen_conf *c,
 		return bind_failed(c, r, err);
 	if (is_unix) {
 		remember_file(l, c->where);
-		give_to_group(c);
+		if (c->group != PEER_NO_GROUP)
+			listen_set_group(l, c->what, c->group);
 	}
 	return 0;
 }

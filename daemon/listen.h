@@ -39,4 +39,6 @@ struct listen_conf {
 
 /* A socket that listens and does not block; ret->fd is -1 on failure. */
 int listen_open(const struct listen_conf *c, struct err *err, struct listener *ret);
+/* From now on that group may use a Unix socket that is ours. */
+void listen_set_group(const struct listener *l, const char *what, gid_t group);
 void listen_close(struct listener *l);

@@ -12,7 +12,11 @@
 #include "events.h"
 #include "requested.h"
 
-enum need { READ, WRITE };
+enum need {
+	READ,
+	WRITE,
+	READ_ALONE, /* with a word behind it, it changes something */
+};
 
 static const struct entry {
 	const char *object, *verb; /* verb NULL: the object alone */
@@ -35,7 +39,7 @@ static const struct entry {
 	{ "config", "diff", READ, 0, 0, request_config_diff },
 	{ "config", "check", READ, 0, 0, request_config_check },
 	{ "reload", NULL, WRITE, 0, 0, request_reload },
-	{ "log", "level", READ, 0, 1, request_log_level },
+	{ "log", "level", READ_ALONE, 0, 1, request_log_level },
 	{ "port", "show", READ, 0, 1, request_port_show },
 	{ "port", "reset", WRITE, 0, 1, request_port_reset },
 	{ "worker", "show", READ, 0, 0, request_worker_show },
@@ -87,6 +91,11 @@ static const char *name(char *const words[], int own, char *text, size_t size)
 	return text;
 }
 
+static bool changes(const struct entry *e, const struct request *req)
+{
+	return e->need == WRITE || (e->need == READ_ALONE && req->n);
+}
+
 void request_run(struct router *r, struct client *c, char *words[], int n)
 {
 	const struct entry *e = find(words, n);
@@ -101,9 +110,11 @@ void request_run(struct router *r, struct client *c, char *words[], int n)
 	else if (req.n < e->min || req.n > e->max)
 		client_error(c, -EINVAL, NULL, "%s: %d to %d words must follow, not %d",
 			     text, e->min, e->max, req.n);
-	else if (e->need == WRITE && !client_may_write(c))
-		client_error(c, -EACCES, "be root or in the control group",
-			     "%s: you may look but not change", text);
+	else if (changes(e, &req) && !client_may_write(c))
+		client_error(
+			c, -EPERM,
+			"be root or in the control group, and use the control socket",
+			"%s: you may look but not change", text);
 	else
 		e->run(&req);
 }

@@ -36,7 +36,8 @@ endforeach()
 
 set(made ${CMAKE_CURRENT_BINARY_DIR}/debian)
 file(MAKE_DIRECTORY ${made})
-set(units mlx5fwd-control.socket mlx5fwd-metrics.socket mlx5fwd.service)
+set(units mlx5fwd-control.socket mlx5fwd-metrics.socket mlx5fwd-read.socket
+	mlx5fwd.service)
 list(JOIN units " " UNITS)
 foreach(script postinst prerm postrm)
 	configure_file(${CMAKE_CURRENT_LIST_DIR}/${script} ${made}/${script} @ONLY)

@@ -23,11 +23,13 @@
 #include <stddef.h>
 
 #define CTL_SOCKET	 "/run/mlx5fwd/control.sock"
+#define CTL_READ_SOCKET	 "/run/mlx5fwd/read.sock"
 #define CTL_SOCKET_ENV	 "MLX5FWD_SOCKET"
 #define CTL_LINE_MAX	 4096
 #define CTL_WORDS_MAX	 384
 #define CTL_LEGS_MAX	 40 /* of a route */
 #define CTL_CLIENTS_MAX	 64
+#define CTL_READERS_MAX	 32 /* of these */
 #define CTL_BATCH_IDLE_S 10
 #define CTL_PROTOCOL	 1
 

@@ -11,7 +11,7 @@ ln -s /usr/bin/mlx5fwdctl "$FWD_BIN/control/"
 
 package=$(deb mlx5fwd)
 etc=/etc/mlx5fwd/mlx5fwd.conf
-units='mlx5fwd.service mlx5fwd-control.socket mlx5fwd-metrics.socket'
+units='mlx5fwd.service mlx5fwd-control.socket mlx5fwd-metrics.socket mlx5fwd-read.socket'
 
 state() { dpkg-query -W -f '${db:Status-Abbrev}' mlx5fwd 2>/dev/null | tr -d ' '; }
 version() { dpkg-query -W -f '${Version}' mlx5fwd; }

@@ -43,7 +43,8 @@ for target in sysinit basic sockets shutdown network network-pre rdma-hw local-f
 done
 printf '%s\n' '[Unit]' DefaultDependencies=no Wants=systemd-journald.service >"$own/test.target"
 printf '%s\n' '[Journal]' ReadKMsg=no Storage=volatile >/etc/systemd/journald.conf.d/test.conf
-printf '%s\n' '[daemon]' 'log_level = info' '[port eth0]' 'rx_packets = 256' '[port eth1]' \
+printf '%s\n' '[daemon]' 'log_level = info' 'keep_routes = yes' 'keep_counters = yes' \
+	'[port eth0]' 	'rx_packets = 256' '[port eth1]' \
 	'rx_packets = 256' >/usr/local/etc/mlx5fwd/mlx5fwd.conf
 mkdir "$own/mlx5fwd.service.d"
 # The build may lie where systemd sees a folder of its own.
@@ -105,6 +106,9 @@ equal 'its capabilities: CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF' "$(process CapEff)
 equal 'it can get no others' "$(process CapBnd) $(process NoNewPrivs)" '0000008000003000 1'
 equal 'system calls are filtered' "$(process Seccomp)" 2
 equal 'control socket' "$(stat -c '%a %U %G' $socket)" '660 root mlx5fwd'
+equal 'readers'"'"' socket' "$(stat -c '%a %U %G' /run/mlx5fwd/read.sock)" '660 root mlx5fwd-ro'
+try -S /run/mlx5fwd/read.sock log level debug
+equal 'is for looking' "$rc" 2
 routes_add
 check 'a reaches b' answers a 50 10.0.2.2
 check 'by IPv6' answers a 50 2001:db8:2::2
@@ -143,13 +147,19 @@ wait_for 20 'it has started again' is_now NRestarts 1
 wait_for 20 'and forwards' is_now StatusText 'forwarding on 2 ports with 1 worker'
 check 'as another process' [ "$(pgrep -x mlx5fwd)" != "$was" ]
 
+equal 'its folder' "$(inner stat -c '%a %U' /var/lib/mlx5fwd)" '750 mlx5fwd'
+equal 'routes that are there again' "$(fwdctl route show | wc -l)" 4
+at_least 'counters go on' "$(port_count eth0 forwarded)" 100
+check 'as it knows which boot this is' \
+	inner grep -qx 'boot [0-9a-f]\{32\}' /var/lib/mlx5fwd/counters
+
 # ---- stop, and a question that starts it ----
 check 'stop' unit stop mlx5fwd.service
 equal 'it is' "$(property ActiveState) $(property Result)" 'inactive success'
 check 'the socket stays, and a question starts it' fwdctl status
 wait_for 20 'it is active' is_now ActiveState active
-check 'stop' unit stop mlx5fwd.service mlx5fwd-control.socket mlx5fwd-metrics.socket
-check 'and no socket is left' [ ! -e $socket ]
+check 'stop' unit stop mlx5fwd.service 'mlx5fwd-*.socket'
+equal 'and no socket is left' "$(ls /run/mlx5fwd)" ''
 [ $failed_checks = 0 ] || inner journalctl --no-pager
 end_systemd
 check 'nothing of it is left' [ ! -e "$group" ]

@@ -302,7 +302,8 @@ cp "$tool" "$TMPDIR/tool"
 setpriv --reuid 65534 --regid 65534 --clear-groups \
 	"$TMPDIR/tool" -S "$socket" status 2>"$TMPDIR/said"
 equal 'nobody may not even look' "$? $(cat "$TMPDIR/said")" \
-	"3 mlx5fwdctl: $socket: not permitted (EACCES); be root or in the control group"
+	"3 mlx5fwdctl: $socket: not permitted (EACCES); be root,\
+ in the control group, or, to look only, in the readers' group"
 
 # ---- output that cannot be written ----
 fwdctl route show >/dev/full 2>"$TMPDIR/said"

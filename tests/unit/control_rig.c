@@ -2,6 +2,7 @@
 
 #include "control_rig.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -77,6 +78,10 @@ void rig_make(const char *group)
 		 "%s/s", rig.folder);
 	snprintf(rig.router.conf.control_group, sizeof(rig.router.conf.control_group),
 		 "%s", group);
+	snprintf(rig.router.conf.read_socket, sizeof(rig.router.conf.read_socket), "%s/r",
+		 rig.folder);
+	snprintf(rig.router.conf.readers_group, sizeof(rig.router.conf.readers_group),
+		 "%s", group);
 	add_port("eth0", 1);
 	add_port("eth1", 2);
 	assert_int_equal(event_loop_new(&rig.router.loop), 0);
@@ -138,13 +143,18 @@ int rig_stopped(void **state)
 
 void dial_with(int fd)
 {
+	assert_int_equal(dial_at(fd, "s"), 0);
+}
+
+int dial_at(int fd, const char *name)
+{
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	struct timeval tv = { .tv_sec = 20 };
 
-	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/s", rig.folder);
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/%s", rig.folder, name);
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
-	assert_int_equal(connect(fd, (const void *)&addr, sizeof(addr)), 0);
+	return connect(fd, (const void *)&addr, sizeof(addr)) ? -errno : 0;
 }
 
 int dial(void)

@@ -71,6 +71,15 @@ static void without_descriptors_the_quietest_goes(void **state)
 	close(old);
 }
 
+static int dial_reader(void)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(dial_at(fd, "r"), 0);
+	return fd;
+}
+
 /* In a child: the first word of the reply's status or code to a request of that user. */
 static void as_user(uid_t uid, gid_t gid, gid_t further, const char *line,
 		    const char *expected)
@@ -105,14 +114,80 @@ static void only_members_of_the_group_may_change(void **state)
 	chmod(path, 0666); /* for readers, as a distribution might */
 	as_user(NOBODY, NOBODY, 0, "route show\n", OK);
 	as_user(NOBODY, NOBODY, 0, "route add 10/8 blackhole\n",
-		"\"code\":\"EACCES\",\"message\":\"route add: you may look but not change\","
-		"\"hint\":\"be root or in the control group\"");
-	as_user(NOBODY, NOBODY, 0, "begin\n", "EACCES");
-	as_user(NOBODY, NOBODY, 0, "commit\n", "EACCES");
+		"\"code\":\"EPERM\",\"message\":\"route add: you may look but not change\","
+		"\"hint\":\"be root or in the control group, and use the control socket\"");
+	as_user(NOBODY, NOBODY, 0, "begin\n", "EPERM");
+	as_user(NOBODY, NOBODY, 0, "commit\n", "EPERM");
 	as_user(NOBODY, USERS, 0, "route add 10/8 blackhole\n", OK);
 	as_user(NOBODY, NOBODY, USERS, "route add 11/8 blackhole\n", OK);
-	as_user(NOBODY, NOBODY, NOBODY, "route add 12/8 blackhole\n", "EACCES");
+	as_user(NOBODY, NOBODY, NOBODY, "route add 12/8 blackhole\n", "EPERM");
 	as_user(0, 0, 0, "route add 12/8 blackhole\n", OK);
+}
+
+/* Whoever it is, and the mode of the file says who comes. */
+static void by_the_readers_socket_nobody_may_change(void **state)
+{
+	static const char *const looks[] = { "route show\n", "nexthop show\n",
+					     "status\n",     "version\n",
+					     "log level\n",  "route get 10.0.0.1\n" };
+	static const char *const changes[] = { "route add 10/8 blackhole\n",
+					       "route replace 10/8 blackhole\n",
+					       "route append 10/8 blackhole\n",
+					       "route del 10/8\n",
+					       "route flush all\n",
+					       "begin\n",
+					       "begin restore\n",
+					       "commit\n",
+					       "abort\n",
+					       "reload\n",
+					       "log level debug\n",
+					       "port reset\n",
+					       "drop reset\n" };
+	struct stat st;
+	char path[100];
+	int fd = dial_reader();
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/r", rig.folder);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0660);
+	assert_int_equal(st.st_gid, 100);
+	for (size_t i = 0; i < ARRAY_LEN(looks); i++) {
+		say(fd, looks[i]);
+		while (strcmp(hear(fd), OK) != 0)
+			;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(changes); i++)
+		assert_has(ask(fd, changes[i]), "\"code\":\"EPERM\",\"message\":\"");
+	close(fd);
+}
+
+static void without_a_group_there_is_no_socket_for_readers(void **state)
+{
+	char path[100];
+	struct stat st;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/r", rig.folder);
+	assert_int_equal(stat(path, &st), -1);
+}
+
+/* Whatever readers do, those who may change something keep their connections. */
+static void readers_take_places_from_readers_only(void **state)
+{
+	enum { READERS = 200 };
+	int fd[READERS], writer = dial();
+
+	(void)state;
+	assert_string_equal(ask(writer, "begin\n"), OK);
+	for (int i = 0; i < READERS; i++)
+		fd[i] = dial_reader();
+	assert_string_equal(ask(fd[READERS - 1], "route show\n"), OK);
+	assert_string_equal(hear(fd[0]), "");
+	assert_string_equal(ask(writer, "commit\n"), OK);
+	for (int i = 0; i < READERS; i++)
+		close(fd[i]);
+	close(writer);
 }
 
 static void without_a_group_only_root_may_change(void **state)
@@ -126,8 +201,8 @@ static void without_a_group_only_root_may_change(void **state)
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0660);
 	chmod(path, 0666);
-	as_user(NOBODY, NOBODY, 0, "route add 10/8 blackhole\n", "EACCES");
-	as_user(NOBODY, 0, 0, "route add 10/8 blackhole\n", "EACCES");
+	as_user(NOBODY, NOBODY, 0, "route add 10/8 blackhole\n", "EPERM");
+	as_user(NOBODY, 0, 0, "route add 10/8 blackhole\n", "EPERM");
 	as_user(0, NOBODY, 0, "route add 10/8 blackhole\n", OK);
 }
 
@@ -279,17 +354,35 @@ static void a_path_may_have_107_bytes(void **state)
 {
 	struct sockaddr_un addr;
 	struct err err = { "" };
-	char *path = rig.router.conf.control_socket;
+	char *path[] = { rig.router.conf.control_socket, rig.router.conf.read_socket };
 	struct stat st;
 
 	(void)state;
-	rig_make("");
-	memset(path + strlen(path), 's', 107 - strlen(path));
-	path[107] = '\0';
+	rig_make("users");
+	for (int i = 0; i < 2; i++) {
+		memset(path[i] + strlen(path[i]), 's' - i, 107 - strlen(path[i]));
+		path[i][107] = '\0';
+	}
 	assert_int_equal(sizeof(addr.sun_path), 108);
 	if (control_open(&rig.router, &err) < 0)
 		fail_msg("%s", err.text);
-	assert_int_equal(stat(path, &st), 0);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(stat(path[i], &st), 0);
+	rig_unmake();
+}
+
+/* Nobody needs it to change something. */
+static void without_a_place_for_readers_it_goes_on(void **state)
+{
+	struct err err = { "" };
+	struct stat st;
+
+	(void)state;
+	rig_make("users");
+	snprintf(rig.router.conf.read_socket, sizeof(rig.router.conf.read_socket),
+		 "/proc/none/r");
+	assert_int_equal(control_open(&rig.router, &err), 0);
+	assert_int_equal(stat(rig.router.conf.control_socket, &st), 0);
 	rig_unmake();
 }
 
@@ -299,6 +392,11 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(only_members_of_the_group_may_change,
 					rig_started_for_users, rig_stopped),
 	served(without_a_group_only_root_may_change),
+	cmocka_unit_test_setup_teardown(by_the_readers_socket_nobody_may_change,
+					rig_started_for_users, rig_stopped),
+	served(without_a_group_there_is_no_socket_for_readers),
+	cmocka_unit_test_setup_teardown(readers_take_places_from_readers_only,
+					rig_started_for_users, rig_stopped),
 	cmocka_unit_test(a_file_that_is_no_socket_stays),
 	cmocka_unit_test(a_symbolic_link_stays),
 	cmocka_unit_test(the_socket_of_another_stays),
@@ -306,6 +404,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_stale_socket_is_replaced),
 	cmocka_unit_test(a_living_daemon_keeps_its_socket),
 	cmocka_unit_test(a_path_may_have_107_bytes),
+	cmocka_unit_test(without_a_place_for_readers_it_goes_on),
 };
 
 int main(void)
