@@ -122,6 +122,15 @@ const struct column columns_config_diff[] = {
 	{ "FILE", "file", 0, NULL },	       { NULL, NULL, 0, NULL },
 };
 
+const struct column columns_trace[] = {
+	{ "NUMBER", "number", 6, NULL }, { "TIME", "ts", 30, NULL },
+	{ "PORT", "port", 12, NULL },	 { "FROM", "src", 15, NULL },
+	{ "TO", "dst", 15, NULL },	 { "PROTO", "proto", 5, NULL },
+	{ "BYTES", "bytes", 5, NULL },	 { "VERDICT", "verdict", 8, NULL },
+	{ "OUT", "out", 12, NULL },	 { "REASON", "reason", 0, NULL },
+	{ NULL, NULL, 0, NULL },
+};
+
 /* ---- lines ---- */
 
 static void put(const struct column *c, const char *text)

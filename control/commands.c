@@ -78,6 +78,22 @@ static const struct command commands[] = {
 	  "a live screen of ports, workers, drops, rates and latency; q ends it. Not on a "
 	  "terminal: one screen, or as many as count says",
 	  0, 4, .kind = COMMAND_TOP },
+	{ "trace", "start",
+	  "[count <n>] [port <port>] [bytes <n>] [seconds <n>] [match [src <prefix>] "
+	  "[dst <prefix>] [proto tcp|udp|icmp] [sport <n>] [dport <n>] "
+	  "[verdict forward|punt|drop] [reason <name>]]",
+	  "note what becomes of so many packets (default 100), and of each 128 bytes, or so many; "
+	  "ends by itself, after 60 seconds or so many at the latest",
+	  0, CTL_TRACE_WORDS_MAX, .text = NULL },
+	{ "trace", "show", "",
+	  "every decision on the way of each packet; -d adds its bytes", 0, 0,
+	  .text = print_trace, .columns = columns_trace },
+	{ "trace", "save", "<file>",
+	  "the packets as pcapng, with their decisions as comments (- = standard output)",
+	  1, 1, .kind = COMMAND_SAVE, .text = print_counts },
+	{ "trace", "status", "", "how far it is", 0, 0, .text = print_pairs },
+	{ "trace", "stop", "", "end it; what it has is kept until the next one", 0, 0,
+	  .text = NULL },
 	{ "config", "show", "",
 	  "what runs, as a configuration file; keys at their default are comments", 0, 0,
 	  .text = print_config, .columns = columns_config },
@@ -105,7 +121,7 @@ const struct command *command_at(unsigned i)
 }
 
 /* What was unique once stays so: scripts have it, and ip(8) has it too. */
-static const char *const kept[] = { "route", "show", "add" };
+static const char *const kept[] = { "route", "show", "add", "top" };
 
 /* Is it an abbreviation that this name has, whatever other names begin the same? */
 static bool is_kept(const char *full, const char *word)

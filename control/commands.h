@@ -16,6 +16,7 @@ enum command_kind {
 	COMMAND_RESTORE, /* a file of routes, all there shall be */
 	COMMAND_MONITOR, /* rows without an end */
 	COMMAND_TOP,	 /* a live screen */
+	COMMAND_SAVE,	 /* packets, into a file */
 };
 
 struct command {

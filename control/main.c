@@ -17,6 +17,7 @@
 #include "options.h"
 #include "status.h"
 #include "top.h"
+#include "trace.h"
 
 #define SEE_HELP  "see mlx5fwdctl --help"
 #define LISTS_ALL "\"mlx5fwdctl help\" lists all"
@@ -113,6 +114,8 @@ static enum status run_command(struct ctl_client *c, const struct command *cmd,
 
 	if (cmd->kind == COMMAND_TOP)
 		return top_run(c, args, n, &o->print);
+	if (cmd->kind == COMMAND_SAVE)
+		return trace_save(c, cmd, args[0], &o->print);
 	if (cmd->kind == COMMAND_RESTORE)
 		return batch_restore(c, args[0], o->dry_run, cmd, &o->print);
 	if (cmd->ask) {

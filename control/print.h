@@ -55,10 +55,12 @@ print_row print_config, print_config_diff;
 print_row print_event;	     /* monitor.c */
 print_row print_counts;	     /* all in one line */
 print_row print_saved_route; /* as a command, save.c */
+print_row print_trace;	     /* trace.c */
 
 /* brief.c */
 void print_brief(const struct print *p, const struct row *row,
 		 const struct column *columns);
 void print_titles(const struct column *columns);
 extern const struct column columns_route[], columns_route_get[], columns_nexthop[],
-	columns_port[], columns_worker[], columns_config[], columns_config_diff[];
+	columns_port[], columns_worker[], columns_config[], columns_config_diff[],
+	columns_trace[];

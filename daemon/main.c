@@ -23,6 +23,7 @@
 #include "options.h"
 #include "reload.h"
 #include "router.h"
+#include "trace.h"
 #include "watchdog.h"
 
 enum { TICK_MS = 100 };
@@ -127,6 +128,7 @@ static void stop(struct router *r)
 	events_close(r);
 	workers_stop(r);
 	keep_close(r);
+	trace_close(r);
 	workers_close(r);
 	ports_close(r);
 	follow_close(r);

@@ -46,6 +46,11 @@ static const struct entry {
 	{ "drop", "show", READ, 0, 1, request_drop_show },
 	{ "drop", "reset", WRITE, 0, 1, request_drop_reset },
 	{ "monitor", NULL, READ, 0, 4, request_monitor },
+	/* Packets of others are not for all who may look. */
+	{ "trace", "start", WRITE, 0, CTL_TRACE_WORDS_MAX, request_trace_start },
+	{ "trace", "show", WRITE, 0, 0, request_trace_show },
+	{ "trace", "status", READ, 0, 0, request_trace_status },
+	{ "trace", "stop", WRITE, 0, 0, request_trace_stop },
 	{ "status", NULL, READ, 0, 0, request_status },
 	{ "version", NULL, READ, 0, 0, request_version },
 };

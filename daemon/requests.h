@@ -44,6 +44,11 @@ void request_log_level(struct request *req);
 void request_monitor(struct request *req);
 /* route_get.c */
 void request_route_get(struct request *req);
+/* trace.c */
+void request_trace_start(struct request *req);
+void request_trace_show(struct request *req);
+void request_trace_status(struct request *req);
+void request_trace_stop(struct request *req);
 /* show.c */
 void request_status(struct request *req);
 void request_version(struct request *req);

@@ -12,6 +12,7 @@
  *   metrics.c     what Prometheus reads
  *   keep.c        routes and counters outlive it
  *   watchdog.c    a worker that is stuck
+ *   trace.c       what becomes of some packets
  *
  * All of it belongs to the control thread.
  */
@@ -42,6 +43,7 @@ struct events;
 struct keep;
 struct restore;
 struct row;
+struct trace;
 
 struct port {
 	struct router *router;
@@ -108,7 +110,10 @@ struct router {
 	struct fib_sizes kept_sizes; /* counters only */
 	uint64_t kept_overruns;
 	uint64_t started_ns;
-	bool forwarding; /* transit is ours */
+	bool forwarding;     /* transit is ours */
+	struct trace *trace; /* trace.c; NULL: there was none */
+	struct event_source *trace_ticks;
+	int trace_timer; /* -1 or what ticks */
 };
 
 /* claim.c: one daemon a port. Held as long as the descriptor is open, so never stale. */

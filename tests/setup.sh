@@ -16,7 +16,7 @@ checks='clang clang-format clang-tidy cppcheck shellcheck git valgrind libc6-dev
 # the programs of others that judge the model, and l3fwd's source with what it needs
 judges='ibverbs-utils perftest dpdk libdpdk-dev dpdk-doc make'
 # what the test scripts call
-tools='ethtool python3 tcpdump zsh iperf3 prometheus systemd dpkg-dev lintian mandoc man-db'
+tools='ethtool python3 tcpdump zsh iperf3 prometheus tshark systemd dpkg-dev lintian mandoc man-db'
 # what draws pictures: operations/screens.sh
 pictures='fonts-dejavu-core python3-matplotlib python3-pil python3-pyte'
 # names that carry a version: PREFIX of a package that is installed or can be

@@ -38,6 +38,7 @@
 #define CTL_ROUTE_WORDS_MAX  (5 + 9 * CTL_LEGS_MAX)
 #define CTL_GET_WORDS_MAX    15 /* behind "route get": address and seven pairs */
 #define CTL_SELECT_WORDS_MAX 12 /* behind "route show": [root] prefix and five pairs */
+#define CTL_TRACE_WORDS_MAX  23 /* behind "trace start": four pairs, match, seven pairs */
 
 /**
  * ctl_split() - cut a line into words, in place

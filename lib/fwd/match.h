@@ -27,7 +27,7 @@ struct fwd_match {
 	uint8_t verdict, reason; /* enum pkt_verdict, enum pkt_drop or pkt_punt */
 };
 
-/* @len: bytes that may be read, any number. */
+/* @frame: at an even address; @len: bytes that may be read, any number. */
 void fwd_see(const uint8_t *frame, uint32_t len, struct fwd_seen *ret);
 bool fwd_match_frame(const struct fwd_match *m, const struct fwd_seen *seen);
 bool fwd_match_verdict(const struct fwd_match *m, uint8_t verdict, uint8_t reason);

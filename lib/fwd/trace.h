@@ -49,7 +49,7 @@ struct fwd_traced {
 	bool routed;
 	bool alone;   /* handled one by one, with a full look at its headers (odd.c) */
 	bool checked; /* the card found the IPv4 header checksum right, or it is IPv6 */
-	uint8_t data[];
+	_Alignas(uint16_t) uint8_t data[]; /* as headers want it */
 };
 
 /* Written by the worker; read with fwd_read(). */

@@ -72,6 +72,13 @@ SPECS = {
     "log": {"level": text},
     "status": {"state": text, "uptime_seconds": count, "ports": count, "workers": count,
                "open": True},
+    "trace": {"number": count, "ts": text, "ts_ns": count, "clock": text, "port": text,
+              "queue": count, "worker": count, "bytes": count, "eth_dst?": text, "eth_src?": text,
+              "eth_type?": count, "family": count, "src?": text, "dst?": text, "proto?": text,
+              "sport?": count, "dport?": count, "ttl?": count, "checked_by_card?": flag,
+              "look": text, "route?": any_kind, "hop?": any_kind, "verdict": text,
+              "reason?": text, "why?": text, "out?": text, "out_queue?": count,
+              "out_bytes?": count, "lost": count, "captured": count, "data": text},
     "version": {"version": text, "protocol": count, "client_version": text},
 }
 

@@ -16,6 +16,7 @@
 
 #include "../../daemon/control.h"
 #include "../../daemon/events.h"
+#include "../../daemon/trace.h"
 
 struct rig rig;
 static pthread_t thread;
@@ -93,6 +94,7 @@ void rig_make(const char *group)
 void rig_unmake(void)
 {
 	control_close(&rig.router);
+	trace_close(&rig.router);
 	events_close(&rig.router);
 	mirror_close(rig.router.mirror);
 	fib_free(rig.router.fib);
