@@ -153,6 +153,7 @@ static const struct counter {
 	{ WORKER, "turns", IN(counters_worker, turns) },
 	{ WORKER, "empty_turns", IN(counters_worker, empty_turns) },
 	{ WORKER, "sleeps", IN(counters_worker, sleeps) },
+	{ WORKER, "switches", IN(counters_worker, switches) },
 	{ WORKER, "busy_ns", IN(counters_worker, busy_ns) },
 	{ WORKER, "idle_ns", IN(counters_worker, idle_ns) },
 	{ WORKER, "bursts", EACH(counters_worker, bursts, FWD_BURST_SIZES, burst) },

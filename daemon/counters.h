@@ -32,7 +32,7 @@ struct counters_port {
 };
 
 struct counters_worker {
-	uint64_t turns, empty_turns, sleeps;
+	uint64_t turns, empty_turns, sleeps, switches;
 	uint64_t busy_ns, idle_ns; /* whose ticks are not those of another start */
 	uint64_t bursts[FWD_BURST_SIZES];
 };

@@ -39,3 +39,5 @@ void keep_fib_sizes(const struct router *r, struct fib_sizes *ret);
 uint64_t keep_overruns(const struct router *r);
 /* Of all queues of a port, which are asked. Return: 0, -ENODATA (the port is lost), -errno. */
 int keep_out_of_buffer(const struct port *p, uint64_t *ret);
+/* Times that a worker's CPU was taken from it. Return: 0, -errno. */
+int keep_switches(struct router *r, unsigned worker, uint64_t *ret);

@@ -17,6 +17,7 @@
 #include "../lib/m5/tx_hot.h"
 #include "counters.h"
 #include "keep_inside.h"
+#include "switches.h"
 
 #define EVERY_NS (10 * NS_PER_S) /* if nobody asks */
 
@@ -64,6 +65,19 @@ int keep_out_of_buffer(const struct port *p, uint64_t *ret)
 	if (r < 0)
 		return r;
 	*ret = k->out_of_buffer_told = sum;
+	return 0;
+}
+
+int keep_switches(struct router *r, unsigned worker, uint64_t *ret)
+{
+	struct kept_worker *k = &r->kept_worker[worker];
+	int tid = fwd_worker_tid(r->worker[worker]);
+	uint64_t n = 0;
+	int err = tid ? switches_of_thread(tid, &n) : 0;
+
+	if (err < 0)
+		return err;
+	*ret = k->switches_told = k->switches + n;
 	return 0;
 }
 
@@ -137,16 +151,19 @@ static uint64_t ns_to_ticks(uint64_t ns)
 		  : 0;
 }
 
-static void collect_worker(const struct fwd_worker *w, struct counters_worker *to)
+static void collect_worker(const struct router *r, unsigned worker,
+			   struct counters_worker *to)
 {
 	struct fwd_count c;
 
-	copy(&c, fwd_worker_count(w), sizeof(c));
+	copy(&c, fwd_worker_count(r->worker[worker]), sizeof(c));
 	*to = (struct counters_worker){ .turns = c.turns,
 					.empty_turns = c.empty_turns,
 					.sleeps = c.sleeps,
 					.busy_ns = ticks_to_ns(c.busy_ticks),
-					.idle_ns = ticks_to_ns(c.idle_ticks) };
+					.idle_ns = ticks_to_ns(c.idle_ticks),
+					.switches =
+						r->kept_worker[worker].switches_told };
 	memcpy(to->bursts, c.bursts, sizeof(to->bursts));
 }
 
@@ -175,12 +192,13 @@ static void collect(const struct router *r, struct counters *c)
 			collect_queue(r, i, w, &c->queue[i][w]);
 	}
 	for (unsigned w = 0; w < r->n_workers; w++)
-		collect_worker(r->worker[w], &c->worker[w]);
+		collect_worker(r, w, &c->worker[w]);
 }
 
 /* ---- to the router ---- */
 
-static void apply_worker(struct fwd_worker *w, const struct counters_worker *from)
+static void apply_worker(struct router *r, unsigned worker,
+			 const struct counters_worker *from)
 {
 	struct fwd_count c = { .turns = from->turns,
 			       .empty_turns = from->empty_turns,
@@ -189,7 +207,8 @@ static void apply_worker(struct fwd_worker *w, const struct counters_worker *fro
 			       .idle_ticks = ns_to_ticks(from->idle_ns) };
 
 	memcpy(c.bursts, from->bursts, sizeof(c.bursts));
-	fwd_worker_set_counts(w, &c);
+	fwd_worker_set_counts(r->worker[worker], &c);
+	r->kept_worker[worker] = (struct kept_worker){ from->switches, from->switches };
 }
 
 static void apply_queue(struct router *r, unsigned port, unsigned w,
@@ -256,7 +275,7 @@ static void apply(struct router *r, const struct counters *c)
 			apply_port(r, p->index, &c->port[i], c->queue[i]);
 	}
 	for (unsigned w = 0; w < r->n_workers; w++)
-		apply_worker(r->worker[w], &c->worker[w]);
+		apply_worker(r, w, &c->worker[w]);
 }
 
 /* ---- writing ---- */

@@ -62,8 +62,6 @@ struct scrape {
 
 bool router_is_ready(const struct router *r); /* every port forwards */
 int process_look(struct process_facts *ret);
-/* Times that the kernel took its CPU from a thread of ours. */
-int process_thread_switches(int tid, uint64_t *ret);
 /* What the device does not have is not in it. @netdev is of our network namespace. */
 int card_look(const char *netdev, struct card_facts *ret);
 

@@ -77,23 +77,6 @@ static int count_descriptors(uint64_t *ret)
 	return 0;
 }
 
-int process_thread_switches(int tid, uint64_t *ret)
-{
-	char path[64], line[256];
-	int r = -EIO;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
-	f = fopen(path, "re");
-	if (!f)
-		return err_errno();
-	while (r && fgets(line, sizeof(line), f))
-		if (sscanf(line, "nonvoluntary_ctxt_switches: %" SCNu64, ret) == 1)
-			r = 0;
-	fclose(f);
-	return r;
-}
-
 int process_look(struct process_facts *ret)
 {
 	struct rlimit limit;

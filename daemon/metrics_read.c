@@ -285,9 +285,8 @@ METRIC_READ(worker_seconds)
 
 METRIC_READ(worker_switches)
 {
-	uint64_t n = 0;
-	int tid = fwd_worker_tid(scrape_of(of)->router->worker[at[0]]);
-	int r = tid ? process_thread_switches(tid, &n) : 0;
+	uint64_t n;
+	int r = keep_switches(scrape_of(of)->router, at[0], &n);
 
 	return r ? r : metric_whole(ret, n);
 }

@@ -77,6 +77,10 @@ struct kept {
 	uint64_t out_of_buffer_told; /* the whole of it, when it was last asked for */
 };
 
+struct kept_worker {
+	uint64_t switches, switches_told; /* as out_of_buffer */
+};
+
 struct worker_watch { /* watchdog.c */
 	uint64_t turns;
 	unsigned still_ms; /* since they were seen to move */
@@ -107,6 +111,7 @@ struct router {
 	struct requested requested; /* how requests ended */
 	struct keep *keep;	    /* keep.c; NULL: nothing is kept */
 	struct kept kept[FWD_PORTS_MAX];
+	struct kept_worker kept_worker[ROUTER_WORKERS_MAX];
 	struct fib_sizes kept_sizes; /* counters only */
 	uint64_t kept_overruns;
 	uint64_t started_ns;

@@ -325,6 +325,7 @@ static void count_all(void)
 				       .bursts = { 94, 95 } };
 
 		c.bursts[FWD_BURST_SIZES - 1] = 96;
+		rig.router.kept_worker[w].switches_told = 97;
 		fwd_worker_set_counts(rig.router.worker[w], &c);
 	}
 }
@@ -348,6 +349,8 @@ static void check_queue(unsigned w, unsigned port, uint64_t base)
 
 static void check_all(void)
 {
+	uint64_t n;
+
 	for (unsigned p = 0; p < 2; p++) {
 		const struct exc_port_count *punts = exc_port_count(rig.router.exc, p);
 		const uint64_t *v = (const uint64_t *)(const void *)punts;
@@ -384,6 +387,8 @@ static void check_all(void)
 		assert_int_equal(c->bursts[0], 94);
 		assert_int_equal(c->bursts[1], 95);
 		assert_int_equal(c->bursts[FWD_BURST_SIZES - 1], 96);
+		assert_int_equal(keep_switches(&rig.router, w, &n), 0);
+		assert_int_equal(n, 97);
 	}
 }
 

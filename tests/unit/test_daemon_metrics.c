@@ -10,6 +10,7 @@
 
 #include "../../daemon/failure.h"
 #include "../../daemon/metrics_inside.h"
+#include "../../daemon/switches.h"
 #include "../../lib/base/time.h"
 #include "../../lib/prm/cqe.h"
 #include "control_rig.h"
@@ -245,15 +246,15 @@ static void switches_of_a_thread_are_those_it_did_not_want(void **state)
 	pthread_t other;
 
 	(void)state;
-	assert_int_equal(process_thread_switches(1 << 30, &now), -ENOENT);
+	assert_int_equal(switches_of_thread(1 << 30, &now), -ENOENT);
 	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
 	CPU_ZERO(&one);
 	CPU_SET(sched_getcpu(), &one);
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
-	assert_int_equal(process_thread_switches(gettid(), &before), 0);
+	assert_int_equal(switches_of_thread(gettid(), &before), 0);
 	assert_int_equal(pthread_create(&other, NULL, want_the_cpu, &until), 0);
 	do
-		assert_int_equal(process_thread_switches(gettid(), &now), 0);
+		assert_int_equal(switches_of_thread(gettid(), &now), 0);
 	while (now == before && time_ns() < end);
 	atomic_store(&until, true);
 	pthread_join(other, NULL);
