@@ -6,6 +6,7 @@ export UBSAN_OPTIONS=print_stacktrace=1
 
 # A test is a sequence of turns between program, kernel and model: slow where they wait for a core.
 timeout=400
+cores=2
 on_card=$top/tests/datapath/on_card.sh
 mapfile -t dp_programs < <(cd "$top/tests/datapath" && basename -s .c -- test_dp_*.c)
 

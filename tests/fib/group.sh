@@ -23,14 +23,15 @@ for kind in gcc-asan clang clang-tsan; do
 		;;
 	esac
 	for program in "${fib_programs[@]}"; do
-		run_program "fib/$kind/$program" "$BUILD_DIR/$kind/tests/unit/$program"
+		was_run "unit/$kind/$program" ||
+			run_program "fib/$kind/$program" "$BUILD_DIR/$kind/tests/unit/$program"
 	done
 	run_program "fib/$kind/test_bench_fib" "$BUILD_DIR/$kind/tests/bench/fib/test_bench_fib"
 done
 
 targets='lpm fibupdate fwdwork ringport'
 l3fwd_builder=$top/tests/model/judges/lib/build_l3fwd.sh
-if build gcc && run_check build/l3fwd "$l3fwd_builder" "$BUILD_DIR/l3fwd"; then
+if build gcc && run_step build/l3fwd "$l3fwd_builder" "$BUILD_DIR/l3fwd"; then
 	export L3FWD=$BUILD_DIR/l3fwd/l3fwd/build/l3fwd
 	run_script fib/bench "$top/tests/fib/bench.sh"
 fi

@@ -36,9 +36,11 @@ scripts() # BUILD FOLDER FILE...
 
 	shift 2
 	export MODEL_BIN=$BUILD_DIR/$name/tests/model
+	cores=2
 	for file in "$@"; do
 		run_script "model/$folder/$(basename "$file" .sh)" "$file"
 	done
+	cores=1
 }
 
 coverage() # KIND: how many different ones
@@ -61,11 +63,12 @@ if build clang-tsan -DCMAKE_C_COMPILER=clang -DSANITIZE=thread; then
 	unit_tests clang-tsan "${threaded[@]}"
 	scripts clang-tsan frontend-tsan "$here"/test/*.sh
 fi
-if build gcc && run_check build/l3fwd "$here/judges/lib/build_l3fwd.sh" "$BUILD_DIR/l3fwd"; then
+if build gcc && run_step build/l3fwd "$here/judges/lib/build_l3fwd.sh" "$BUILD_DIR/l3fwd"; then
 	export L3FWD=$BUILD_DIR/l3fwd/l3fwd/build/l3fwd
 	scripts gcc frontend "$here"/test/*.sh
 	scripts gcc judges "$here"/judges/*.sh
 fi
 
+settle all
 reports+=("$(printf "the model's tests exercised %d commands, %d fields and %d refusals" \
 	"$(coverage cmd)" "$(coverage field)" "$(coverage refuse)")")

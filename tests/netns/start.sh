@@ -1,6 +1,7 @@
 #!/bin/bash
 # netns/start.sh - each step of the start made to fail: a clear error, status 1, nothing left
 # timeout: 400
+# alone
 . "$(dirname "$0")/lib.sh"
 
 daemon=$FWD_BIN/daemon/mlx5fwd

@@ -12,7 +12,7 @@ if build package -DPACKAGE=ON -DTESTS=OFF; then
 	export PACKAGE_DIR=$BUILD_DIR/package
 	package=$top/tests/operations/package
 	# shellcheck disable=SC2016 # expanded there
-	run_check operations/cpack bash -c 'cd "$1" && rm -f ./*.deb && cpack' - "$PACKAGE_DIR"
+	run_step operations/cpack bash -c 'cd "$1" && rm -f ./*.deb && cpack' - "$PACKAGE_DIR"
 	run_check operations/reproducible "$package/reproducible.sh" "$PACKAGE_DIR" \
 		"$BUILD_DIR/package-again"
 	run_check operations/lintian "$package/lintian.sh" "$PACKAGE_DIR"

@@ -2,4 +2,4 @@
 # tests/static/shell.sh - shellcheck has nothing to say
 . "$(dirname "$0")/lib.sh"
 
-scripts | xargs shellcheck -x -P SCRIPTDIR
+scripts | xargs -P "$(nproc)" -n 12 shellcheck -x -P SCRIPTDIR
