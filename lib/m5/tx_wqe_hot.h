@@ -332,7 +332,8 @@ static inline uint32_t m5_tx_start_bytes(const struct m5_pkt *p, uint32_t mode)
 	return bytes < wire ? bytes : wire;
 }
 
-/* By pointer but for its start, which holds the tag if there is one:
+/* By pointer but for its start, which holds the tag if there is one: before the frame there is no
+ * room for it, as what stands there can be the end of another frame that has not left yet.
  *
  *   control | Ethernet, 2 bytes of the start | 16 of it | ... | pointer, if there is a rest
  *
