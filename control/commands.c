@@ -57,6 +57,8 @@ static const struct command commands[] = {
 	  1, 1, .kind = COMMAND_RESTORE, .text = print_counts },
 	{ "nexthop", "show", "", "next hops that routes lead to, and groups of them", 0,
 	  0, .text = print_nexthop, .columns = columns_nexthop },
+	{ "nexthop", "get", "<id>", "one of them", 1, 1, .text = print_nexthop,
+	  .columns = columns_nexthop },
 	{ "port", "show", "[<port>]",
 	  "ports; -s adds counters, -s -s more of them; -d how they are driven", 0, 1,
 	  .text = print_port, .columns = columns_port },

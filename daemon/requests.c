@@ -32,6 +32,7 @@ static const struct entry {
 	{ "route", "show", READ, 0, CTL_SELECT_WORDS_MAX, request_route_show },
 	{ "route", "get", READ, 1, CTL_GET_WORDS_MAX, request_route_get },
 	{ "nexthop", "show", READ, 0, 0, request_nexthop_show },
+	{ "nexthop", "get", READ, 1, 1, request_nexthop_get },
 	{ "begin", NULL, WRITE, 0, 1, request_begin },
 	{ "commit", NULL, WRITE, 0, 1, request_commit },
 	{ "abort", NULL, WRITE, 0, 0, request_abort },

@@ -34,6 +34,7 @@ void batch_client_gone(struct router *r, const struct client *c);
 /* route_show.c */
 void request_route_show(struct request *req);
 void request_nexthop_show(struct request *req);
+void request_nexthop_get(struct request *req);
 /* config_show.c */
 void request_config_show(struct request *req);
 void request_config_diff(struct request *req);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/base/number.h"
 #include "mac.h"
 #include "requests.h"
 #include "route_select.h"
@@ -184,18 +185,25 @@ void nexthop_set(struct row *row, const struct router *r, const struct fib_nh *n
 	row_set_words(row, "flags", down, leg_is_down(r, nh));
 }
 
-static bool list_nexthop(void *arg, uint32_t index, const struct fib_nh *nh)
+static struct row *nexthop_row(const struct router *r, uint32_t index,
+			       const struct fib_nh *nh)
 {
-	struct nh_listing *l = arg;
 	struct row *row = row_new();
 
 	row_set_count(row, "id", index);
 	row_set_text(row, "type", kind_names[nh->kind]);
 	if (nh->kind == FIB_NH_FORWARD)
-		nexthop_set(row, l->router, nh);
+		nexthop_set(row, r, nh);
 	else if (nh->kind == FIB_NH_GROUP)
-		set_legs(row, l->router, index);
-	client_row(l->client, row);
+		set_legs(row, r, index);
+	return row;
+}
+
+static bool list_nexthop(void *arg, uint32_t index, const struct fib_nh *nh)
+{
+	struct nh_listing *l = arg;
+
+	client_row(l->client, nexthop_row(l->router, index, nh));
 	l->next = index + 1;
 	return ++l->looked_at < PIECE;
 }
@@ -222,4 +230,41 @@ void request_nexthop_show(struct request *req)
 		client_stream(req->client, list_nexthops, l);
 	else
 		client_error(req->client, -ENOMEM, NULL, "nexthop show: no memory");
+}
+
+/* ---- nexthop get ---- */
+
+struct nh_wanted {
+	struct router *router;
+	uint64_t id;
+	struct row *row; /* NULL: not found */
+};
+
+/* The first one from there on. */
+static bool is_wanted(void *arg, uint32_t index, const struct fib_nh *nh)
+{
+	struct nh_wanted *w = arg;
+
+	if (index == w->id)
+		w->row = nexthop_row(w->router, index, nh);
+	return false;
+}
+
+void request_nexthop_get(struct request *req)
+{
+	struct nh_wanted w = { .router = req->router };
+
+	if (number_parse(req->arg[0], UINT32_MAX, &w.id) < 0) {
+		client_error(req->client, -EINVAL, NULL, "nexthop get %s: not a number",
+			     req->arg[0]);
+		return;
+	}
+	fib_nh_each(w.router->fib, (uint32_t)w.id, is_wanted, &w);
+	if (!w.row) {
+		client_error(req->client, -ENOENT, NULL,
+			     "nexthop get %s: there is no such next hop", req->arg[0]);
+		return;
+	}
+	client_row(req->client, w.row);
+	client_ok(req->client);
 }

@@ -118,6 +118,13 @@ check 'a tag is saved' grep -qx "route add 14.0.0.0/8 $b_mac dev eth1 vlan 7" "$
 prints 'added 0 changed 0 deleted 0 unchanged 7' route restore "$TMPDIR/saved"
 fits route route show
 fits nexthop nexthop show
+line=$(fwdctl nexthop show | grep -m 1 ' forward ')
+read -r _ id _ <<<"$line"
+prints "$line" nexthop get "$id"
+fits nexthop nexthop get "$id"
+refused 2 'nexthop get 99: there is no such next hop (ENOENT)' nexthop get 99
+refused 2 'nexthop get 0: there is no such next hop (ENOENT)' nexthop get 0
+refused 2 'nexthop get one: not a number (EINVAL)' nexthop get one
 done_silently route del 14/8
 
 # ---- dry runs ----
