@@ -2,6 +2,7 @@
 
 #include "control_rig.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "../../daemon/trace_words.h"
@@ -183,6 +184,30 @@ static void a_trace_begins_and_ends(void **state)
 	assert_still_serves();
 }
 
+/* There is no descriptor left for its timer: nothing has begun, and the next one may. */
+static void a_trace_that_cannot_tick_does_not_begin(void **state)
+{
+	struct rlimit was, none;
+	int fd = dial(), next;
+
+	(void)state;
+	assert_has(ask(fd, "version\n"), "protocol"); /* so it was accepted */
+	assert_string_equal(hear(fd), OK);
+	next = dup(fd);
+	assert_true(next >= 0);
+	close(next);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+	none = (struct rlimit){ (rlim_t)next, was.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_has(ask(fd, "trace start\n"), "\"code\":\"EMFILE\"");
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+	assert_string_equal(ask(fd, "trace status\n"), "{\"state\":\"none\"}");
+	assert_string_equal(hear(fd), OK);
+	assert_string_equal(ask(fd, "trace start\n"), OK);
+	close(fd);
+	assert_still_serves();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -193,6 +218,7 @@ int main(void)
 		cmocka_unit_test(reasons_are_those_of_the_tables),
 		cmocka_unit_test(what_is_wrong_is_said),
 		served(a_trace_begins_and_ends),
+		served(a_trace_that_cannot_tick_does_not_begin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
