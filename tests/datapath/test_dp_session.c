@@ -413,8 +413,11 @@ static void a_reset_within_a_session(void **state)
 
 	ends_open(&e, *state, 256, 1500);
 	for (uint32_t k = 1; k <= 66; k++) {
+		uint64_t before = ctl_number("stats eth0", "rx_queued");
+
 		make_alike(&e, 66, 150);
 		peer_send(&e.peer, sent, 66);
+		ctl_wait("stats eth0", "rx_queued", before + 66); /* or they come later */
 		rig_receive_all(e.r.rx, pkts, k);
 		rig_put(e.r.rx, pkts, k);
 		rig_ok(m5_rxq_reset(e.r.rxq[0], &e.r.err), &e.r.err);
