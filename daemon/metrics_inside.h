@@ -97,6 +97,7 @@ METRIC_READ(port_own); /* uint64_t of struct port */
 METRIC_READ(
 	port_count); /* of struct fwd_port_count, all workers; an array goes with the label */
 METRIC_READ(queue_count); /* the same, one worker */
+METRIC_READ(queue_sent);  /* the same, both families */
 METRIC_READ(punt_delivered);
 METRIC_READ(punt_dropped);
 METRIC_READ(descriptors); /* enum direction */

@@ -128,6 +128,14 @@ METRIC_READ(port_count)
 	return metric_whole(ret, sum);
 }
 
+METRIC_READ(queue_sent)
+{
+	const struct fwd_worker *w = scrape_of(of)->router->worker[at[1]];
+	const struct fwd_port_count *c = fwd_worker_port_count(w, at[0]);
+
+	return metric_whole(ret, counter_in(c, m->where, 0) + counter_in(c, m->where, 1));
+}
+
 METRIC_READ(queue_count)
 {
 	const struct fwd_worker *w = scrape_of(of)->router->worker[at[1]];

@@ -94,8 +94,8 @@ static void set_traffic(struct row *row, const struct router *r, const struct po
 	row_set_count(row, "forwarded_ipv6", c.forwarded[1]);
 	row_set_count(row, "punted", total(c.punted, PKT_PUNT_COUNT));
 	row_set_count(row, "dropped", total(c.dropped, PKT_DROP_COUNT));
-	row_set_count(row, "egress", c.egress);
-	row_set_count(row, "egress_bytes", c.egress_bytes);
+	row_set_count(row, "egress", c.egress[0] + c.egress[1]);
+	row_set_count(row, "egress_bytes", c.egress_bytes[0] + c.egress_bytes[1]);
 }
 
 static void set_punt_results(struct row *row, const struct router *r,

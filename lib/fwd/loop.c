@@ -224,8 +224,8 @@ ALWAYS_INLINE void emit(struct fwd_worker *w, unsigned in, unsigned out,
 		row.bytes -= drop_row(w, in, out, pkt + sent, row.n - sent);
 	c->forwarded[six] += sent;
 	c->forwarded_bytes[six] += row.bytes;
-	w->own[out].egress += sent;
-	w->own[out].egress_bytes += row.bytes;
+	w->own[out].egress[six] += sent;
+	w->own[out].egress_bytes[six] += row.bytes;
 }
 
 /* Packets that leave by different ports, and those that do not leave. Return: how many of those

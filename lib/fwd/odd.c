@@ -118,8 +118,8 @@ static void leave(struct fwd_worker *w, unsigned in, const struct fib_nh *nh,
 	}
 	c->forwarded[six]++;
 	c->forwarded_bytes[six] += pkt->len;
-	w->own[nh->port].egress++;
-	w->own[nh->port].egress_bytes += pkt->len;
+	w->own[nh->port].egress[six]++;
+	w->own[nh->port].egress_bytes[six] += pkt->len;
 	w->to_ring |= UINT32_C(1) << nh->port;
 	if (FWD_TRACED)
 		fwd_trace_verdict(w, PKT_FORWARD, 0, pkt->len);

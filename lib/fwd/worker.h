@@ -37,7 +37,8 @@ struct fwd_port_count {
 		forwarded_bytes[2];	 /* [0] IPv4, [1] IPv6; accepted by a send ring */
 	uint64_t punted[PKT_PUNT_COUNT]; /* accepted by the punt ring */
 	uint64_t dropped[PKT_DROP_COUNT];
-	uint64_t egress, egress_bytes; /* this port as the way out */
+	uint64_t egress[2],
+		egress_bytes[2]; /* this port as the way out, as `forwarded` */
 } CACHE_ALIGNED;
 
 /* Bursts by length: up to 1, 2, 4, ... FWD_BURST_MAX packets. */
@@ -61,6 +62,12 @@ struct fwd_ring_use {
 static inline uint64_t fwd_read(const uint64_t *counter)
 {
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+/* Of a counter by family. */
+static inline uint64_t fwd_read_both(const uint64_t counter[2])
+{
+	return fwd_read(&counter[0]) + fwd_read(&counter[1]);
 }
 
 enum fwd_idle { FWD_IDLE_SPIN, FWD_IDLE_PAUSE, FWD_IDLE_SLEEP, FWD_IDLE_ADAPTIVE };

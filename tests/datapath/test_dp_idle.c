@@ -217,7 +217,7 @@ static void wait_asleep(const struct crew *c, uint64_t since)
 /* All was queued, and its completions have been seen. */
 static bool has_left(const struct crew *c)
 {
-	return fwd_read(&fwd_worker_port_count(c->w[0], 0)->egress) == c->sent &&
+	return fwd_read_both(fwd_worker_port_count(c->w[0], 0)->egress) == c->sent &&
 	       m5_tx_idle(c->rig.tx);
 }
 

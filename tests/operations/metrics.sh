@@ -129,6 +129,8 @@ for port in eth0 eth1; do
 		$(value mlx5fwd_forwarded_packets_total $on) +
 		$(value mlx5fwd_dropped_packets_total $on) +
 		$(value mlx5fwd_punted_packets_total $on)))
+	equal "$port: egress, by family" "$(value mlx5fwd_egress_packets_total $on)" \
+		"$(value mlx5fwd_queue_transmit_packets_total $on)"
 	equal "$port: sent" "$(value mlx5fwd_queue_transmit_packets_total $on)" \
 		"$(port_count $port egress)"
 	equal "$port: punts delivered or not" "$(value mlx5fwd_punted_packets_total $on)" $((
@@ -147,6 +149,9 @@ for port in eth0 eth1; do
 done
 equal 'IPv6 packets forwarded of a' \
 	"$(value mlx5fwd_forwarded_packets_total port=eth0 family=ipv6)" \
+	"$(port_count eth0 forwarded_ipv6)"
+equal 'they left by the port to b' \
+	"$(value mlx5fwd_egress_packets_total port=eth1 family=ipv6)" \
 	"$(port_count eth0 forwarded_ipv6)"
 equal 'black hole' "$(value mlx5fwd_dropped_packets_total port=eth0 reason=blackhole)" 7
 equal 'static IPv4 routes' "$(value mlx5fwd_fib_routes family=ipv4 origin=static)" 3

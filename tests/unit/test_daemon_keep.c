@@ -338,7 +338,7 @@ static void check_queue(unsigned w, unsigned port, uint64_t base)
 	const uint64_t *v = (const uint64_t *)(const void *)c;
 
 	/* Padding is not kept. */
-	for (size_t i = 0; i <= offsetof(struct fwd_port_count, egress_bytes) / 8; i++)
+	for (size_t i = 0; i <= offsetof(struct fwd_port_count, egress_bytes[1]) / 8; i++)
 		assert_int_equal(v[i], base + i);
 	assert_int_equal(h->bucket[0], base + 1);
 	assert_int_equal(h->bucket[1], base + 2);
@@ -471,10 +471,10 @@ static void workers_that_are_no_more_count(void **state)
 		begin(1);
 		check_queue(0, 1, 2000);
 		assert_int_equal(k->count.received, 2100 + 2200);
-		assert_int_equal(
-			k->count.egress_bytes,
-			2 * fwd_worker_port_count(rig.router.worker[0], 1)->egress_bytes +
-				300);
+		assert_int_equal(k->count.egress_bytes[1],
+				 2 * fwd_worker_port_count(rig.router.worker[0], 1)
+							 ->egress_bytes[1] +
+					 300);
 		assert_int_equal(k->latency.bucket[1], 2102 + 2202);
 		assert_int_equal(k->latency.max_ns, 2204);
 		end();

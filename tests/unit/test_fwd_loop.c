@@ -27,7 +27,7 @@ static void ip4_goes_through(void **state)
 	assert_int_equal(rig.last[22], 63);
 	assert_true(csum_ip4_ok(rig.last + 14));
 	assert_int_equal(fwd_worker_port_count(rig.w, 0)->forwarded[0], 1);
-	assert_int_equal(fwd_worker_port_count(rig.w, 1)->egress, 1);
+	assert_int_equal(fwd_worker_port_count(rig.w, 1)->egress[0], 1);
 	assert_int_equal(fake_rx_out(&rig.rx[0]), 0);
 	close_rig(&rig);
 }
@@ -282,8 +282,15 @@ static void run_random(unsigned log_chunks, unsigned log_strides,
 	for (unsigned p = 0; p < 2; p++) {
 		assert_int_equal(fake_rx_out(&rig.rx[p]), 0);
 		assert_int_equal(rig.rx[p].rx.out_of_step, 0);
-		assert_int_equal(rig.sent[p], fwd_worker_port_count(rig.w, p)->egress);
+		assert_int_equal(rig.sent[p],
+				 fwd_read_both(fwd_worker_port_count(rig.w, p)->egress));
 	}
+	for (unsigned six = 0; six < 2; six++)
+		assert_int_equal(
+			fwd_worker_port_count(rig.w, 0)->egress_bytes[six] +
+				fwd_worker_port_count(rig.w, 1)->egress_bytes[six],
+			fwd_worker_port_count(rig.w, 0)->forwarded_bytes[six] +
+				fwd_worker_port_count(rig.w, 1)->forwarded_bytes[six]);
 	close_rig(&rig);
 }
 

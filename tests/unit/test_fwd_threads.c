@@ -423,7 +423,7 @@ static void check_card(struct card *c, uint64_t punted[PORTS])
 			m5_tx_reap(&c->tx[p].tx);
 		}
 		assert_int_equal(n->received, c->offered[p]);
-		assert_int_equal(n->egress, c->sent[p]);
+		assert_int_equal(fwd_read_both(n->egress), c->sent[p]);
 		assert_int_equal(n->received, sum(n->forwarded, 2) +
 						      sum(n->punted, PKT_PUNT_COUNT) +
 						      sum(n->dropped, PKT_DROP_COUNT));

@@ -149,8 +149,8 @@ ALWAYS_INLINE void transmit(struct circuit *c, const struct m5_pkt pkt[], struct
 	}
 	n->forwarded[six] += row.n;
 	n->forwarded_bytes[six] += row.bytes;
-	n->egress += row.n;
-	n->egress_bytes += row.bytes;
+	n->egress[six] += row.n;
+	n->egress_bytes[six] += row.bytes;
 }
 
 /* turn_port() and pass() of packets that are all plain and all leave. */
