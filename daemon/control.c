@@ -193,6 +193,20 @@ static void open_for_looks(struct control *ctl)
 	}
 }
 
+void control_set_group(struct router *r)
+{
+	struct control *ctl = r->control;
+
+	ctl->group = find_group(r->conf.control_group, "only root may use the socket");
+	listen_set_group(&ctl->door[CHANGE].listener, "control socket", ctl->group);
+}
+
+void control_set_readers_group(struct router *r)
+{
+	close_door(r->control, LOOK);
+	open_for_looks(r->control);
+}
+
 int control_open(struct router *r, struct err *err)
 {
 	struct control *ctl = calloc(1, sizeof(*ctl));

@@ -21,4 +21,7 @@ int control_open(struct router *r, struct err *err);
 void control_close(struct router *r);
 /* A client closes itself. */
 void control_client_gone(struct control *ctl, const struct client *c);
+/* The groups are those of r->conf now; who is connected stays. */
+void control_set_group(struct router *r);
+void control_set_readers_group(struct router *r);
 unsigned control_clients(const struct control *ctl);

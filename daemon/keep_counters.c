@@ -134,21 +134,20 @@ static void collect_port(const struct router *r, unsigned port, struct counters_
 					    .transmit_errors = k->transmit_errors };
 }
 
-/* Cut, so that no product grows too large. */
+/* Whole seconds by themselves, so that no product grows too large. */
 static uint64_t ticks_to_ns(uint64_t ticks)
 {
-	uint64_t per_us = time_ticks_per_us();
+	uint64_t per_s = time_ticks_per_s();
 
-	return ticks / per_us * NS_PER_US + ticks % per_us * NS_PER_US / per_us;
+	return ticks / per_s * NS_PER_S + ticks % per_s * NS_PER_S / per_s;
 }
 
-/* A microsecond more, so that no rounding makes it less than it was. */
+/* A microsecond more, so that no rounding makes it less than what was told. */
 static uint64_t ns_to_ticks(uint64_t ns)
 {
-	uint64_t per_us = time_ticks_per_us();
+	uint64_t per_s = time_ticks_per_s(), more = ns % NS_PER_S + NS_PER_US;
 
-	return ns ? (ns / NS_PER_US + 1) * per_us + ns % NS_PER_US * per_us / NS_PER_US
-		  : 0;
+	return ns ? ns / NS_PER_S * per_s + more * per_s / NS_PER_S : 0;
 }
 
 static void collect_worker(const struct router *r, unsigned worker,

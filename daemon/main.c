@@ -115,6 +115,7 @@ static int start(struct router *r, struct err *err)
 
 	r->n_workers = r->conf.workers;
 	r->started_ns = time_ns();
+	reload_note(r, true);
 	for (size_t i = 0; i < ARRAY_LEN(steps) && !ret; i++)
 		ret = steps[i](r, err);
 	return ret;

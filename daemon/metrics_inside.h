@@ -85,6 +85,8 @@ extern const struct metric_label label_port, label_queue, label_worker, label_fa
 			MAYBE const unsigned at[], MAYBE struct metric_value *ret)
 METRIC_READ(one);
 METRIC_READ(ready);
+METRIC_READ(reload_done);
+METRIC_READ(reload_time);
 METRIC_READ(scrape_success);
 METRIC_READ(scrape_duration);
 METRIC_READ(process_whole);

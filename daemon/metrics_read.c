@@ -48,6 +48,16 @@ METRIC_READ(ready)
 	return metric_whole(ret, router_is_ready(scrape_of(of)->router));
 }
 
+METRIC_READ(reload_done)
+{
+	return metric_whole(ret, !scrape_of(of)->router->configured.refused);
+}
+
+METRIC_READ(reload_time)
+{
+	return metric_real(ret, scrape_of(of)->router->configured.read_s);
+}
+
 METRIC_READ(control_clients)
 {
 	return metric_whole(ret, control_clients(scrape_of(of)->router->control));

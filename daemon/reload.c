@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "../lib/base/time.h"
 #include "config_value.h"
+#include "control.h"
 #include "router.h"
 
 /* ---- what can change; applying it cannot fail ---- */
@@ -22,6 +24,28 @@ static void apply_punt_limit(struct router *r, const struct config *c)
 	exc_set_rate(r->exc, c->punt_rate_pps, c->punt_burst);
 }
 
+static void apply_tuning(struct router *r, const struct config *c)
+{
+	r->conf.idle = c->idle;
+	r->conf.idle_spin_us = c->idle_spin_us;
+	r->conf.idle_pause_us = c->idle_pause_us;
+	r->conf.burst = c->burst;
+	r->conf.latency_sample = c->latency_sample;
+	workers_tune(r);
+}
+
+static void apply_control_group(struct router *r, const struct config *c)
+{
+	memcpy(r->conf.control_group, c->control_group, sizeof(c->control_group));
+	control_set_group(r);
+}
+
+static void apply_readers_group(struct router *r, const struct config *c)
+{
+	memcpy(r->conf.readers_group, c->readers_group, sizeof(c->readers_group));
+	control_set_readers_group(r);
+}
+
 static const struct {
 	const char *key; /* of [daemon] */
 	void (*apply)(struct router *r, const struct config *c);
@@ -29,14 +53,30 @@ static const struct {
 	{ "log_level", apply_log_level },
 	{ "punt_rate", apply_punt_limit },
 	{ "punt_burst", apply_punt_limit },
+	{ "idle", apply_tuning },
+	{ "idle_spin_us", apply_tuning },
+	{ "idle_pause_us", apply_tuning },
+	{ "burst", apply_tuning },
+	{ "latency_sample", apply_tuning },
+	{ "control_group", apply_control_group },
+	{ "readers_group", apply_readers_group },
 };
+static_assert(ARRAY_LEN(live) <= 32, "struct comparison.rows has a bit each");
+
+/* Return: its row, or ARRAY_LEN(live). */
+static size_t find_row(const char *section, const char *key)
+{
+	size_t i = 0;
+
+	while (i < ARRAY_LEN(live) &&
+	       (strcmp(section, "daemon") != 0 || strcmp(key, live[i].key) != 0))
+		i++;
+	return i;
+}
 
 bool reload_knows(const char *section, const char *key)
 {
-	for (size_t i = 0; i < ARRAY_LEN(live); i++)
-		if (!strcmp(section, "daemon") && !strcmp(key, live[i].key))
-			return true;
-	return false;
+	return find_row(section, key) < ARRAY_LEN(live);
 }
 
 bool reload_is_live(const struct config_key *key)
@@ -50,7 +90,7 @@ struct comparison {
 	struct router *router;
 	const struct config_said *file;
 	const struct reload_ops *ops;
-	unsigned changes;
+	uint32_t rows;	 /* of what can change and does, as bits */
 	char fixed[300]; /* keys in the way, with commas between them */
 };
 
@@ -77,10 +117,11 @@ static void compare_key(void *arg, const struct config_line *is)
 	if (!config_said_find(c->router->said, is, &change.was) ||
 	    config_same_value(&change.was, is))
 		return;
-	c->changes++;
-	if (!change.live && *is->port)
+	if (change.live)
+		c->rows |= UINT32_C(1) << find_row(is->key->section, is->key->name);
+	else if (*is->port)
 		in_the_way(c, "[port %s] %s", is->port, is->key->name);
-	else if (!change.live)
+	else
 		in_the_way(c, "%s", is->key->name);
 	if (c->ops && c->ops->change)
 		c->ops->change(c->ops->arg, &change);
@@ -123,10 +164,17 @@ int reload_compare(struct router *r, const struct reload_ops *ops, struct err *e
 
 /* ---- reload ---- */
 
-static void apply_all(struct router *r, const struct config *conf)
+/* What several keys have in common is done once. */
+static void apply_rows(struct router *r, const struct config *conf, uint32_t rows)
 {
-	for (size_t i = 0; i < ARRAY_LEN(live); i++)
-		live[i].apply(r, conf);
+	void (*done)(struct router *, const struct config *) = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(live); i++) {
+		if (!(rows >> i & 1) || live[i].apply == done)
+			continue;
+		done = live[i].apply;
+		done(r, conf);
+	}
 }
 
 /* Looks first, without telling anybody, and then does. */
@@ -142,12 +190,11 @@ static int run(struct router *r, const struct config *conf, struct config_said *
 			       "%s: only a restart can change %s; nothing was changed",
 			       r->config_path, look.fixed);
 	compare(&tell, conf);
-	if (look.changes)
-		apply_all(r, conf);
+	apply_rows(r, conf, look.rows);
 	return 0;
 }
 
-int reload(struct router *r, const struct reload_ops *ops, struct err *err)
+static int read_and_run(struct router *r, const struct reload_ops *ops, struct err *err)
 {
 	struct config_said *said;
 	struct config conf;
@@ -163,4 +210,23 @@ int reload(struct router *r, const struct reload_ops *ops, struct err *err)
 	config_said_free(r->said);
 	r->said = said;
 	return 0;
+}
+
+void reload_note(struct router *r, bool done)
+{
+	struct timespec now;
+
+	r->configured.refused = !done;
+	if (!done)
+		return;
+	clock_gettime(CLOCK_REALTIME, &now);
+	r->configured.read_s = (double)now.tv_sec + (double)now.tv_nsec / NS_PER_S;
+}
+
+int reload(struct router *r, const struct reload_ops *ops, struct err *err)
+{
+	int ret = read_and_run(r, ops, err);
+
+	reload_note(r, !ret);
+	return ret;
 }

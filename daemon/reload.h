@@ -32,5 +32,7 @@ int reload_compare(struct router *r, const struct reload_ops *ops, struct err *e
 /* @ops hears of what was changed. Return: 0, -EOPNOTSUPP (needs a restart), or an error in the
  * file; then nothing has changed. */
 int reload(struct router *r, const struct reload_ops *ops, struct err *err);
+/* What the metrics say of the last time: the file was taken, by the start too, or refused. */
+void reload_note(struct router *r, bool done);
 bool reload_is_live(const struct config_key *key);
 bool reload_knows(const char *section, const char *key); /* the same */

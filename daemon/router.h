@@ -119,6 +119,10 @@ struct router {
 	struct trace *trace; /* trace.c; NULL: there was none */
 	struct event_source *trace_ticks;
 	int trace_timer; /* -1 or what ticks */
+	struct {
+		bool refused;  /* the last time that it was to be read again */
+		double read_s; /* when what runs was read, since the epoch */
+	} configured;
 };
 
 /* claim.c: one daemon a port. Held as long as the descriptor is open, so never stale. */
@@ -163,6 +167,8 @@ int workers_start(struct router *r, struct err *err);
 /* After ports_release(): returns when nothing is under way. */
 void workers_stop(struct router *r);
 void workers_close(struct router *r);
+/* Bursts, idling and samples as r->conf has them now; each worker pauses for a moment. */
+void workers_tune(struct router *r);
 /* A port's queues, MAC or state as every worker shall see it. */
 void workers_set_port(struct router *r, const struct port *p);
 /* The worker is paused or stopped: what it handed to the devices leaves, while @until_ns allows. */

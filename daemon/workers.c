@@ -26,23 +26,40 @@ static uint32_t punt_bytes(const struct router *r)
 	return mtu + PUNT_EXTRA;
 }
 
+/* What can be changed while it runs. */
+static struct fwd_conf tuning(const struct config *c)
+{
+	return (struct fwd_conf){
+		.idle = c->idle,
+		.idle_spin_us = c->idle_spin_us,
+		.idle_pause_us = c->idle_pause_us,
+		.burst = c->burst,
+		.latency_sample = c->latency_sample,
+	};
+}
+
+void workers_tune(struct router *r)
+{
+	struct fwd_conf conf = tuning(&r->conf);
+
+	for (unsigned w = 0; w < r->n_workers; w++) {
+		watchdog_pause(r, w);
+		fwd_worker_tune(r->worker[w], &conf);
+		fwd_worker_resume(r->worker[w]);
+	}
+}
+
 static int open_worker(struct router *r, unsigned w, struct err *err)
 {
-	struct fwd_conf conf = {
-		.index = w,
-		.cpu = r->place.cpu[w],
-		.idle = r->conf.idle,
-		.idle_spin_us = r->conf.idle_spin_us,
-		.idle_pause_us = r->conf.idle_pause_us,
-		.burst = r->conf.burst,
-		.latency_sample = r->conf.latency_sample,
-		.live = fib_live(r->fib),
-		.punt_ring = r->conf.punt_ring,
-		.punt_bytes = punt_bytes(r),
-	};
+	struct fwd_conf conf = tuning(&r->conf);
 	struct place_near was;
 	int ret;
 
+	conf.index = w;
+	conf.cpu = r->place.cpu[w];
+	conf.live = fib_live(r->fib);
+	conf.punt_ring = r->conf.punt_ring;
+	conf.punt_bytes = punt_bytes(r);
 	place_near_begin(place_plan_node(&r->place, w), &was);
 	ret = fwd_worker_new(&conf, &r->worker[w]);
 	place_near_end(&was);

@@ -23,23 +23,31 @@ static void init_changed(struct fwd_worker *w)
 	pthread_condattr_destroy(&attr);
 }
 
+void fwd_worker_tune(struct fwd_worker *w, const struct fwd_conf *conf)
+{
+	uint64_t per_us = time_ticks_per_us();
+
+	w->conf.idle = conf->idle;
+	w->conf.idle_spin_us = conf->idle_spin_us;
+	w->conf.idle_pause_us = conf->idle_pause_us;
+	w->conf.burst = conf->burst ? conf->burst : FWD_BURST;
+	w->conf.latency_sample = w->to_sample = conf->latency_sample;
+	w->spin_ticks = conf->idle_spin_us * per_us;
+	w->pause_ticks = conf->idle_pause_us * per_us;
+}
+
 int fwd_worker_new(const struct fwd_conf *conf, struct fwd_worker **ret)
 {
 	struct fwd_worker *w =
 		aligned_alloc(CACHE_LINE, align_up(sizeof(*w), CACHE_LINE));
-	uint64_t per_us = time_ticks_per_us();
 	int r;
 
 	if (!w)
 		return -ENOMEM;
 	memset(w, 0, sizeof(*w));
 	w->conf = *conf;
-	if (!w->conf.burst)
-		w->conf.burst = FWD_BURST;
-	w->to_sample = conf->latency_sample;
-	w->spin_ticks = conf->idle_spin_us * per_us;
-	w->pause_ticks = conf->idle_pause_us * per_us;
-	w->use_ticks = FWD_USE_US * per_us;
+	fwd_worker_tune(w, conf);
+	w->use_ticks = FWD_USE_US * time_ticks_per_us();
 	w->watch = fwd_watch_by[fwd_watch_best()];
 	w->code = fwd_code_of(fwd_set_best());
 	pthread_mutex_init(&w->lock, NULL);

@@ -99,6 +99,9 @@ struct fwd_worker;
 
 int fwd_worker_new(const struct fwd_conf *conf, struct fwd_worker **ret);
 void fwd_worker_free(struct fwd_worker *w); /* stopped */
+/* Before start, or while the worker is paused: its idle, idle_spin_us, idle_pause_us, burst and
+ * latency_sample are those of @conf. */
+void fwd_worker_tune(struct fwd_worker *w, const struct fwd_conf *conf);
 /* Before start, or while the worker is paused. */
 void fwd_worker_set_port(struct fwd_worker *w, unsigned port, const struct fwd_port *p);
 int fwd_worker_start(struct fwd_worker *w);

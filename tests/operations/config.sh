@@ -38,6 +38,15 @@ fits config-diff config diff
 refused 2 "$conf: only a restart can change workers; nothing was changed (EOPNOTSUPP);\
  \"config diff\" shows what differs" reload
 check 'the rate is as it was' grep -q '^punt_rate = 700$' <(fwdctl config show)
+metric() # END-OF-NAME
+{
+	in_r python3 "$(dirname "$0")/exposition.py" get 127.0.0.1:15350 /metrics | python3 -c '
+import json, re, sys
+text = json.load(sys.stdin)["body"]
+print(*re.findall("(?m)^mlx5fwd_config_last_reload_%s (.*)$" % sys.argv[1], text))' "$1"
+}
+equal 'Prometheus hears of it' "$(metric successful)" 0
+was=$(metric success_timestamp_seconds)
 kill -HUP "$(pgrep -x mlx5fwd)"
 wait_for 5 'SIGHUP is refused, too' said 'error: reload: .*only a restart can change workers'
 echo 'frob = 1' >"$conf"
@@ -50,6 +59,28 @@ prints 'level debug' log level
 done_silently log level error
 refused 2 'log level loud: must be error, warning, notice, info or debug (EINVAL)' log level loud
 done_silently log level debug
+
+equal 'Prometheus hears of that, too' "$(metric successful)" 1
+check 'and when it was' python3 -c 'import sys
+was, now = map(float, sys.argv[1:])
+sys.exit(not 1e9 < was < now)' "$was" "$(metric success_timestamp_seconds)"
+
+# ---- workers are tuned while packets flow ----
+sleeps() { fwdctl -s worker show | pair sleeps; }
+sleeps_more_than() { [ "$(sleeps)" -gt "$1" ]; }
+config 'punt_rate = 500' 'idle = sleep' 'burst = 16' 'latency_sample = 1'
+prints '[daemon] idle: adaptive -> sleep
+[daemon] burst: 64 -> 16
+[daemon] latency_sample: 64 -> 1' reload
+wait_for 10 'a worker that shall sleep sleeps' sleeps_more_than $(($(sleeps) + 5))
+check 'every burst is timed' grep -q one_burst_in=1, <(fwdctl -j -d port show eth0 | tr -d '" ' |
+	tr : =)
+config 'punt_rate = 500' 'idle = spin'
+check 'reload' fwdctl reload
+stays() { was=$(sleeps); sleep 0.2; [ "$(sleeps)" = "$was" ]; }
+wait_for 10 'one that shall spin does not' stays
+config 'punt_rate = 500'
+check 'reload' fwdctl reload
 
 # ---- base lines: what is shown begins anew, what is counted goes on ----
 stream_stop s 'beside all that'

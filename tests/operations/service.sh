@@ -44,7 +44,7 @@ done
 printf '%s\n' '[Unit]' DefaultDependencies=no Wants=systemd-journald.service >"$own/test.target"
 printf '%s\n' '[Journal]' ReadKMsg=no Storage=volatile >/etc/systemd/journald.conf.d/test.conf
 printf '%s\n' '[daemon]' 'log_level = info' 'keep_routes = yes' 'keep_counters = yes' \
-	'[port eth0]' 	'rx_packets = 256' '[port eth1]' \
+	'[port eth0]' 'rx_packets = 256' '[port eth1]' \
 	'rx_packets = 256' >/usr/local/etc/mlx5fwd/mlx5fwd.conf
 mkdir "$own/mlx5fwd.service.d"
 # The build may lie where systemd sees a folder of its own.

@@ -62,7 +62,11 @@ static void every_key_is_there(void **state)
 static void live_keys_are_said_to_be(void **state)
 {
 	static const char live[] = "Can be changed by a reload.\n";
-	static const char *const names[] = { "log_level", "punt_rate", "punt_burst" };
+	static const char *const names[] = { "log_level",     "punt_rate",
+					     "punt_burst",    "idle",
+					     "idle_spin_us",  "idle_pause_us",
+					     "burst",	      "latency_sample",
+					     "control_group", "readers_group" };
 	char *page = NULL, start[80];
 	unsigned n = 0;
 	size_t size;

@@ -9,6 +9,8 @@
 
 #include "../../daemon/config_said.h"
 #include "../../daemon/reload.h"
+#include "../../lib/base/time.h"
+#include "../../lib/fwd/worker_inside.h"
 
 #define PORTS "[port eth0]\nrx_packets = 2048\n[port eth1]\n"
 
@@ -104,6 +106,104 @@ static void what_can_change_changes(void **state)
 	assert_int_equal(log_level(), LOG_LEVEL_WARNING);
 	assert_string_equal(ask(fd, "config diff\n"), OK);
 	assert_string_equal(ask(fd, "reload\n"), OK); /* nothing to do */
+	close(fd);
+}
+
+/* A worker that stands still: of one that runs tests/operations/config.sh tells. */
+static void workers_are_tuned(void **state)
+{
+	struct fwd_conf conf = { .cpu = -1, .punt_ring = 16, .punt_bytes = 64 };
+	const struct config *c = &rig.router.conf;
+	struct fwd_worker *w;
+	int fd;
+
+	(void)state;
+	runs_with("[daemon]\n" PORTS);
+	assert_int_equal(fwd_worker_new(&conf, &w), 0);
+	rig.router.worker[0] = w;
+	rig.router.n_workers = 1;
+	fd = dial();
+	write_file("[daemon]\nidle = sleep\nidle_spin_us = 7\nidle_pause_us = 8\n"
+		   "burst = 9\nlatency_sample = 10\n" PORTS);
+	for (int i = 0; i < 5; i++)
+		assert_has(ask(fd, i ? "" : "reload\n"), "\"live\":true");
+	assert_string_equal(hear(fd), OK);
+	assert_int_equal(c->idle, FWD_IDLE_SLEEP);
+	assert_int_equal(w->conf.idle, FWD_IDLE_SLEEP);
+	assert_int_equal(w->conf.idle_spin_us, 7);
+	assert_int_equal(w->spin_ticks, 7 * time_ticks_per_us());
+	assert_int_equal(w->pause_ticks, 8 * time_ticks_per_us());
+	assert_int_equal(w->conf.burst, 9);
+	assert_int_equal(w->conf.latency_sample, 10);
+	assert_int_equal(w->to_sample, 10);
+	assert_int_equal(c->latency_sample, 10); /* which port show tells */
+	write_file("[daemon]\nidle = spin\nburst = 3\n" PORTS);
+	assert_has(ask(fd, "reload\n"), "burst = 3: must be 4 to 256");
+	assert_int_equal(w->conf.idle, FWD_IDLE_SLEEP);
+	close(fd);
+	rig.router.n_workers = 0;
+	fwd_worker_free(w);
+}
+
+static struct stat stat_of(const char *name)
+{
+	char file[120];
+	struct stat st = { .st_gid = (gid_t)-1 };
+
+	snprintf(file, sizeof(file), "%s/%s", rig.folder, name);
+	if (stat(file, &st))
+		st.st_ino = 0;
+	return st;
+}
+
+static void groups_change_with_their_sockets(void **state)
+{
+	enum { USERS = 100, GAMES = 60 };
+	int fd;
+
+	(void)state;
+	runs_with("[daemon]\ncontrol_group =\n" PORTS);
+	snprintf(rig.router.conf.read_socket, sizeof(rig.router.conf.read_socket), "%s/r",
+		 rig.folder);
+	fd = dial();
+	write_file("[daemon]\ncontrol_group = users\nreaders_group = games\n" PORTS);
+	assert_has(ask(fd, "reload\n"), "control_group");
+	assert_has(hear(fd), "readers_group");
+	assert_string_equal(hear(fd), OK);
+	assert_int_equal(stat_of("s").st_gid, USERS);
+	assert_int_equal(stat_of("r").st_gid, GAMES);
+	assert_int_equal(stat_of("r").st_mode & 07777, 0660);
+	write_file("[daemon]\ncontrol_group =\n" PORTS);
+	assert_has(ask(fd, "reload\n"), "control_group");
+	assert_has(hear(fd), "readers_group");
+	assert_string_equal(hear(fd), OK);
+	assert_int_equal(stat_of("s").st_gid, getegid());
+	assert_int_equal(stat_of("r").st_ino, 0);
+	close(fd);
+	assert_still_serves();
+}
+
+static void how_the_last_one_ended_is_known(void **state)
+{
+	int fd;
+
+	(void)state;
+	runs_with("[daemon]\n" PORTS);
+	fd = dial();
+	reload_note(&rig.router, true);
+	assert_false(rig.router.configured.refused);
+	rig.router.configured.read_s = 5;
+	write_file("[daemon]\nworkers = 2\n" PORTS);
+	assert_has(ask(fd, "reload\n"), "EOPNOTSUPP");
+	assert_true(rig.router.configured.refused);
+	write_file("nonsense\n");
+	assert_has(ask(fd, "reload\n"), "EINVAL");
+	assert_has(ask(fd, "config check\n"), "EINVAL"); /* is no reload */
+	assert_true(rig.router.configured.read_s == 5);
+	write_file("[daemon]\n" PORTS);
+	assert_string_equal(ask(fd, "reload\n"), OK);
+	assert_false(rig.router.configured.refused);
+	assert_true(rig.router.configured.read_s > 1e9);
 	close(fd);
 }
 
@@ -214,6 +314,9 @@ static void the_log_level_is_shown_and_set(void **state)
 static const struct CMUnitTest tests[] = {
 	reloading(every_key_is_shown_with_what_it_has),
 	reloading(what_can_change_changes),
+	reloading(workers_are_tuned),
+	reloading(groups_change_with_their_sockets),
+	reloading(how_the_last_one_ended_is_known),
 	reloading(what_means_the_same_is_no_change),
 	reloading(what_cannot_change_is_named_and_nothing_does),
 	reloading(a_file_with_an_error_changes_nothing),

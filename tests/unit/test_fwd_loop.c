@@ -50,6 +50,31 @@ static void ip6_goes_through_and_hairpins(void **state)
 	close_rig(&rig);
 }
 
+/* As when a reload changes it. */
+static void bursts_are_as_long_as_they_shall_be_now(void **state)
+{
+	struct fwd_conf conf = { .burst = 4 };
+	const uint64_t *bursts;
+	struct rig rig;
+	uint8_t f[128];
+
+	(void)state;
+	open_rig(&rig, 4, 0, 11, 6);
+	bursts = fwd_worker_count(rig.w)->bursts;
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < 10; i++)
+			fake_rx_frame(&rig.rx[1], f, make6(f, 1, 0xb9, 9), false);
+		run_loop(&rig);
+		run_card(&rig);
+		fwd_worker_tune(rig.w, &conf);
+	}
+	assert_int_equal(rig.sent[0], 20);
+	assert_int_equal(bursts[4], 1); /* ten: 9 to 16 */
+	assert_int_equal(bursts[2], 2); /* four, four, ... */
+	assert_int_equal(bursts[1], 1); /* ... two */
+	close_rig(&rig);
+}
+
 static void every_kind_of_next_hop_has_its_exit(void **state)
 {
 	static const struct {
@@ -389,6 +414,7 @@ static void a_group_sends_each_flow_to_its_leg(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(ip4_goes_through),
 	cmocka_unit_test(ip6_goes_through_and_hairpins),
+	cmocka_unit_test(bursts_are_as_long_as_they_shall_be_now),
 	cmocka_unit_test(every_kind_of_next_hop_has_its_exit),
 	cmocka_unit_test(a_group_sends_each_flow_to_its_leg),
 	cmocka_unit_test(a_full_punt_ring_drops_and_counts),
