@@ -67,9 +67,10 @@ static void put_latency(FILE *to, const struct row *port)
 	struct row *latency = row_inner(port, "latency");
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		double us = (double)row_number(latency, keys[i]) / 1000;
+
 		if (row_number(latency, "samples"))
-			fprintf(to, " %8.1f",
-				(double)row_number(latency, keys[i]) / 1000);
+			fprintf(to, " %8.*f", us < 1e5 ? 1 : 0, us);
 		else
 			fprintf(to, " %8s", "-");
 	}

@@ -82,6 +82,8 @@ done
 screens terminal "$pictures/top.png" 24x112 4 "$tool" -S "$socket" -T 60 top >"$TMPDIR/top"
 equal 'top: status' $? 0
 check 'shows both ports' [ "$(grep -cE '^eth[01] +up ' "$TMPDIR/top")" = 2 ]
+equal 'columns are in line' \
+	"$(awk '/max us$|^eth[01] +up / { print length }' "$TMPDIR/top" | sort -u | wc -l)" 1
 check 'both workers' [ "$(grep -cE '^[01] +[0-9]+ .*%$' "$TMPDIR/top")" = 2 ]
 check 'and a reason of drops' grep -qE '^eth0 +drop +blackhole +[1-9][0-9]* +[1-9]' "$TMPDIR/top"
 small "$pictures/top.png"
