@@ -57,18 +57,6 @@ static void set_time(struct trace *t, struct trace_packet *p)
 	c->seen = true;
 }
 
-static void address(const struct fwd_seen *seen, unsigned end, uint8_t ret[16])
-{
-	uint64_t half[2] = { htobe64(seen->flow.addr[end][0]),
-			     htobe64(seen->flow.addr[end][1]) };
-
-	memset(ret, 0, 16);
-	if (seen->family == 4)
-		memcpy(ret, (const uint8_t *)half + 12, 4);
-	else
-		memcpy(ret, half, 16);
-}
-
 /* The route, unless it has changed since the worker looked. */
 static void set_route(const struct router *r, struct trace_packet *p)
 {
@@ -76,7 +64,7 @@ static void set_route(const struct router *r, struct trace_packet *p)
 
 	if (!p->record->routed || !p->seen.family)
 		return;
-	address(&p->seen, 1, dst);
+	trace_address(&p->seen, 1, dst);
 	p->has_route = fib_route_match(r->fib, p->seen.family, dst, &p->route) &&
 		       p->route.nh == p->record->route;
 }
@@ -124,7 +112,8 @@ static void add_count(struct fwd_trace_count *to, const struct fwd_trace_count *
 	to->lost += fwd_read(&from->lost);
 }
 
-struct fwd_trace_count trace_count(const struct router *r, const struct trace *t)
+/* Until now, all workers together. */
+static struct fwd_trace_count sum_count(const struct router *r, const struct trace *t)
 {
 	struct fwd_trace_count sum = t->done;
 
@@ -379,12 +368,29 @@ static bool is_busy(const struct router *r)
 	return t && (t->state == TRACE_RUNNING || free_before(r, t) >= BEFORE_MAX);
 }
 
+static int start(struct request *req, const struct trace_ask *ask, int port)
+{
+	struct router *r = req->router;
+	struct trace *t;
+	int ret = make(r, ask, port, &t);
+
+	if (ret < 0)
+		return ret;
+	ret = start_ticking(r);
+	if (ret < 0) {
+		free_trace(r, t);
+		return ret;
+	}
+	keep_words(t, req->arg, req->n);
+	begin(r, t);
+	return 0;
+}
+
 void request_trace_start(struct request *req)
 {
 	struct router *r = req->router;
 	struct trace_ask ask = { 0 };
 	struct err err = { "" };
-	struct trace *t = NULL;
 	int port = -1, ret = parse(r, req, &ask, &port, &err);
 
 	if (!ret && is_busy(r)) {
@@ -393,18 +399,12 @@ void request_trace_start(struct request *req)
 		return;
 	}
 	if (!ret)
-		ret = make(r, &ask, port, &t);
-	if (!ret)
-		ret = start_ticking(r);
-	if (ret < 0) {
-		free_trace(r, t);
+		ret = start(req, &ask, port);
+	if (ret < 0)
 		client_error(req->client, ret, NULL, "trace start: %s",
 			     err.text[0] ? err.text : strerror(-ret));
-		return;
-	}
-	keep_words(t, req->arg, req->n);
-	begin(r, t);
-	client_ok(req->client);
+	else
+		client_ok(req->client);
 }
 
 /* One that has ended already is no error: it may have done so just now. */
@@ -432,7 +432,7 @@ void request_trace_status(struct request *req)
 	row_set_text(row, "state", t ? states[t->state] : "none");
 	if (t) {
 		collect(r, t);
-		count = trace_count(r, t);
+		count = sum_count(r, t);
 		if (t->ended_by)
 			row_set_text(row, "ended_by", t->ended_by);
 		row_set_count(row, "packets", t->n);

@@ -54,9 +54,9 @@ struct trace {
 	struct trace *before; /* that workers may still be using; and so on */
 };
 
-/* Its counts until now, all workers together. */
-struct fwd_trace_count trace_count(const struct router *r, const struct trace *t);
 /* trace_show.c: packet @i as a row. */
 struct row *trace_row(const struct router *r, const struct trace *t, uint32_t i);
+/* trace_show.c: source (0) or destination (1), as a prefix has it. */
+void trace_address(const struct fwd_seen *seen, unsigned end, uint8_t ret[16]);
 /* Workers have stopped. */
 void trace_close(struct router *r);

@@ -51,17 +51,26 @@ static void set_time(struct row *row, const struct trace *t, const struct trace_
 
 /* ---- what its headers say ---- */
 
-static void set_address(struct row *row, const char *key, const struct fwd_seen *seen,
-			unsigned end)
+void trace_address(const struct fwd_seen *seen, unsigned end, uint8_t ret[16])
 {
 	uint64_t half[2] = { htobe64(seen->flow.addr[end][0]),
 			     htobe64(seen->flow.addr[end][1]) };
-	char text[INET6_ADDRSTRLEN];
 
+	memset(ret, 0, 16);
 	if (seen->family == 4)
-		inet_ntop(AF_INET, (const uint8_t *)half + 12, text, sizeof(text));
+		memcpy(ret, (const uint8_t *)half + 12, 4);
 	else
-		inet_ntop(AF_INET6, half, text, sizeof(text));
+		memcpy(ret, half, 16);
+}
+
+static void set_address(struct row *row, const char *key, const struct fwd_seen *seen,
+			unsigned end)
+{
+	char text[INET6_ADDRSTRLEN];
+	uint8_t addr[16];
+
+	trace_address(seen, end, addr);
+	inet_ntop(seen->family == 4 ? AF_INET : AF_INET6, addr, text, sizeof(text));
 	row_set_text(row, key, text);
 }
 

@@ -17,10 +17,11 @@ struct frame {
 
 static void begin(struct frame *f, unsigned tags, uint16_t type)
 {
-	uint8_t *at = f->bytes + 12;
+	uint8_t *at;
 
 	assert_true(tags <= TAGS_MAX);
 	memset(f, 0, sizeof(*f));
+	at = f->bytes + 12;
 	for (; tags; tags--, at += 4)
 		memcpy(at,
 		       (uint8_t[]){ tags == 2 ? 0x88 : 0x81, tags == 2 ? 0xa8 : 0, 0, 7 },
