@@ -10,7 +10,7 @@
 # ours; min and max are of single runs side by side.
 #
 # Both sides of a figure with a target run at their best settings, by the same rule: a trial at
-# the start runs each with compressed completions and without, once, and the faster one is taken.
+# the start runs each with compressed completions and without, and the faster one is taken.
 # Other settings were settled beforehand, by longer looks at each program: ours are the defaults,
 # l3fwd and testpmd have $inline, rings, bursts and caches as they like them best. "settings" at
 # the end says what each ran with.
