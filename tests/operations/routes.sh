@@ -15,7 +15,7 @@ offers() # EXPECTED WORDS...
 	equal "completion of '$*'" "$("$tool" --complete "$@" | tr '\n' '|')" "$expected"
 }
 
-offers 'route|nexthop|port|worker|drop|monitor|top|config|reload|log|status|version|help|' ''
+offers 'route|nexthop|port|worker|drop|monitor|top|trace|config|reload|log|status|version|help|' ''
 offers 'route|reload|' r
 offers 'add|append|' route a
 offers 'show|get|add|replace|append|del|flush|save|restore|' -j -T 3 route ''
