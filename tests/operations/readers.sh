@@ -65,7 +65,8 @@ may fwd-rw log level debug
 
 # ---- who looks: the tool finds the way ----
 for what in 'route show' 'route get 10.9.0.1' 'nexthop show' '-s port show' 'worker show -d' \
-	'drop show' 'config show' 'config diff' 'config check' 'log level' status version; do
+	'drop show' 'config show' 'config diff' 'config check' 'log level' 'trace status' \
+	status version; do
 	# shellcheck disable=SC2086 # words
 	may fwd-ro $what
 done
@@ -75,7 +76,8 @@ as fwd-ro route save
 equal 'and can save it' "$out" "route add 10.9.0.0/16 $b_mac dev eth1"
 for what in 'route add 10/8 blackhole' 'route replace 10/8 blackhole' \
 	'route append 10/8 blackhole' 'route del 10.9.0.0/16' 'route flush all' \
-	'port reset' 'drop reset' 'log level info' reload; do
+	'port reset' 'drop reset' 'log level info' 'trace start' 'trace show' 'trace stop' \
+	reload; do
 	request=$(echo "$what" | cut -d' ' -f 1,2)
 	# shellcheck disable=SC2086 # words
 	may_not fwd-ro "$request" $what
