@@ -310,12 +310,15 @@ static void run_random(unsigned log_chunks, unsigned log_strides,
 		assert_int_equal(rig.sent[p],
 				 fwd_read_both(fwd_worker_port_count(rig.w, p)->egress));
 	}
-	for (unsigned six = 0; six < 2; six++)
-		assert_int_equal(
-			fwd_worker_port_count(rig.w, 0)->egress_bytes[six] +
-				fwd_worker_port_count(rig.w, 1)->egress_bytes[six],
-			fwd_worker_port_count(rig.w, 0)->forwarded_bytes[six] +
-				fwd_worker_port_count(rig.w, 1)->forwarded_bytes[six]);
+	for (unsigned six = 0; six < 2; six++) {
+		const struct fwd_port_count *a = fwd_worker_port_count(rig.w, 0),
+					    *b = fwd_worker_port_count(rig.w, 1);
+
+		assert_int_equal(a->egress[six] + b->egress[six],
+				 a->forwarded[six] + b->forwarded[six]);
+		assert_int_equal(a->egress_bytes[six] + b->egress_bytes[six],
+				 a->forwarded_bytes[six] + b->forwarded_bytes[six]);
+	}
 	close_rig(&rig);
 }
 
