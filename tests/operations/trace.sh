@@ -133,9 +133,12 @@ check 'a full disk: said so' grep -q 'No space left\|Input/output error' "$TMPDI
 done_silently trace start count 5 match dst 10.0.2.0/24
 answers a 20 10.0.2.2 >/dev/null
 ends count 5
+in_a ping -q -i 0.02 -w 20 10.0.2.2 >/dev/null &
+pings=$!
 done_silently trace start seconds 1 match reason mtu
-answers a 2 10.0.2.2 >/dev/null
 ends time 0
+kill -INT $pings
+wait $pings
 check 'nothing matched' [ "$(trace_status seen)" -ge 2 ]
 done_silently trace start match verdict drop
 for ((i = 0; i < 3; i++)); do # one after the other, while workers may still have the last one
