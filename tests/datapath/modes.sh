@@ -1,6 +1,7 @@
 #!/bin/bash
 # datapath/modes.sh - the same frames through the router in every mode, the same bytes come out
 # timeout: 600
+# alone
 #
 #   in0.pcap --- eth0                eth0 --- out0.pcap
 #   in1.pcap --- eth1    mlx5fwd     eth1 --- out1.pcap       four ports, each to each
@@ -11,7 +12,7 @@
 # the hardware, and says so: they may overtake each other). Each port's counters have known values.
 #
 #   modes.sh                  every two settings meet in a mode
-#   modes.sh --all            every combination of those that queues have (modes_all.sh)
+#   modes.sh -N               every N settings do (modes_all.sh: 4)
 #   modes.sh NAME=VALUE...    this mode: all names of a line that failed
 . "$top/tests/netns/lib.sh"
 
@@ -25,13 +26,10 @@ prefetch=0,1,16
 striding=yes,no
 send=pointer,copied,mixed,auto
 send_rings=1,4
-doorbell=nc,wc'
-conditions='pace=fast,slow
+doorbell=nc,wc
+pace=fast,slow
 ttl=card,router
 card=new,old'
-[ "${1:-}" != --all ] || conditions='pace=fast
-ttl=card
-card=new'
 declare -A mode=()
 judged= kept=
 
@@ -240,7 +238,7 @@ if [[ ${1:-} == *=* ]]; then
 	lines=("$*")
 else
 	# shellcheck disable=SC2086 # words
-	mapfile -t lines < <(python3 "$lib/cover.py" ${1:-} $settings $conditions)
+	mapfile -t lines < <(python3 "$lib/cover.py" ${1:-} $settings)
 fi
 for line in "${lines[@]}"; do
 	# shellcheck disable=SC2086 # words

@@ -1,39 +1,52 @@
-"""cover.py [--all] NAME=VALUE,VALUE... - lines "NAME=VALUE NAME=VALUE ...": one test each
+"""cover.py [-STRENGTH] NAME=VALUE,VALUE... - lines "NAME=VALUE NAME=VALUE ...": one test each
 
-Every two values of different names meet in some line; with --all, in every combination. The same
-arguments give the same lines.
+Every two values of different names meet in some line, or every STRENGTH values. The same arguments
+give the same lines.
 """
 import itertools
 import random
 import sys
 
-
-def pairs(line):
-    return set(itertools.combinations(enumerate(line), 2))
+CANDIDATES = 60
 
 
-def cover(values, rng):
-    """Greedy: of some lines that have an open pair, the one that has most of them."""
-    todo = {pair for (i, a), (k, b) in itertools.combinations(enumerate(values), 2)
-            for pair in itertools.product([(i, v) for v in a], [(k, v) for v in b])}
+def meetings(line, strength):
+    return set(itertools.combinations(enumerate(line), strength))
+
+
+def every_meeting(values, strength):
+    places = [[(i, v) for v in each] for i, each in enumerate(values)]
+    for some in itertools.combinations(places, strength):
+        yield from itertools.product(*some)
+
+
+def cover(values, strength, rng):
+    """Greedy: of some lines that have an open meeting, the one that has most of them."""
+    order = list(every_meeting(values, strength))
+    rng.shuffle(order)
+    todo = set(order)
     while todo:
-        candidates = []
-        for _ in range(60):
+        while order[-1] not in todo:
+            order.pop()
+        best, most = None, set()
+        for _ in range(CANDIDATES):
             line = [rng.choice(v) for v in values]
-            (i, a), (k, b) = rng.choice(sorted(todo))
-            line[i], line[k] = a, b
-            candidates.append(line)
-        best = max(candidates, key=lambda line: len(pairs(line) & todo))
-        todo -= pairs(best)
+            for i, value in order[-1]:
+                line[i] = value
+            new = meetings(line, strength) & todo
+            if len(new) > len(most):
+                best, most = line, new
+        todo -= most
         yield best
 
 
 def main():
-    args = [a for a in sys.argv[1:] if a != "--all"]
+    strength, args = 2, sys.argv[1:]
+    if args[0].startswith("-"):
+        strength = int(args.pop(0)[1:])
     names = [a.partition("=")[0] for a in args]
     values = [a.partition("=")[2].split(",") for a in args]
-    lines = itertools.product(*values) if "--all" in sys.argv else cover(values, random.Random(1))
-    for line in lines:
+    for line in cover(values, strength, random.Random(1)):
         print(*(f"{n}={v}" for n, v in zip(names, line)))
 
 
