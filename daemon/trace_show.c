@@ -100,9 +100,24 @@ static void set_headers(struct row *row, const struct fwd_traced *r,
 
 /* ---- where it goes ---- */
 
+/* Indexes of next hops that nobody refers to any more are used again, for others. */
+static bool is_as_it_was(const struct router *r, const struct trace_packet *p)
+{
+	const struct fib_nh *nh;
+	struct fib_route now;
+
+	if (!fib_route_get(r->fib, &p->route.prefix, p->route.origin, &now) ||
+	    now.nh != p->route.nh)
+		return false;
+	nh = fib_nh_at(r->fib, now.nh);
+	return nh->kind == FIB_NH_GROUP || !memcmp(nh, &p->record->nh, sizeof(*nh));
+}
+
+/* Where a route led that is another one now, `hop` says. */
 static void set_route(struct row *row, const struct router *r,
 		      const struct trace_packet *p)
 {
+	static const char *const changed[] = { "changed" };
 	char prefix[FIB_PREFIX_TEXT];
 	struct row *route;
 
@@ -110,7 +125,13 @@ static void set_route(struct row *row, const struct router *r,
 		return;
 	route = row_new();
 	row_set_text(route, "prefix", fib_prefix_text(&p->route.prefix, prefix));
-	route_set(route, r, &p->route);
+	if (is_as_it_was(r, p)) {
+		route_set(route, r, &p->route);
+	} else {
+		row_set_text(route, "protocol", fib_origin_name(p->route.origin));
+		row_set_count(route, "metric", p->route.metric);
+		row_set_words(route, "flags", changed, 1);
+	}
 	row_set_row(row, "route", route);
 }
 

@@ -129,6 +129,16 @@ try trace save /dev/full
 equal 'a full disk: status' $rc 1
 check 'a full disk: said so' grep -q 'No space left\|Input/output error' "$TMPDIR/said"
 
+# ---- a route that was changed since: nothing is made up ----
+done_silently route del 198.51.100.0/24
+done_silently route add 10.9.0.0/16 02:00:00:00:77:01 dev eth1
+try -j trace show
+equal 'the route that is no more, and one that is' "$(json '[r["route"] for r in j[1:3]]')" \
+	"[{'prefix': '10.0.2.0/24', 'lladdr': '$b_mac', 'dev': 'eth1', 'protocol': 'static',\
+ 'metric': 0, 'flags': []}, {'prefix': '198.51.100.0/24', 'protocol': 'static', 'metric': 0,\
+ 'flags': ['changed']}]"
+done_silently route add 198.51.100.0/24 blackhole
+
 # ---- what ends it ----
 done_silently trace start count 5 match dst 10.0.2.0/24
 answers a 20 10.0.2.2 >/dev/null
