@@ -24,7 +24,7 @@ static void add_client_version(struct row *row)
 	"[type blackhole|unreachable|prohibit] [family inet|inet6]"
 
 static const struct command commands[] = {
-	{ "route", "show", "[" SELECT "]",
+	{ "route", "show", "[summary | " SELECT "]",
 	  "routes: all, of a prefix, inside it (root), around it (match)", 0,
 	  CTL_SELECT_WORDS_MAX, .selects = true, .text = print_route,
 	  .columns = columns_route },
@@ -35,6 +35,9 @@ static const struct command commands[] = {
 	  "with its ports the queue where the card puts it, which is that of the worker on the way "
 	  "out too",
 	  1, CTL_GET_WORDS_MAX, .text = print_route_get, .columns = columns_route_get },
+	{ "route", "summary", "",
+	  "how many routes there are, by family, origin and length; also: route show summary",
+	  0, 0, .text = print_summary },
 	{ "route", "add", ROUTE,
 	  "add a static route; its type may come first, and it may be said as show prints it",
 	  2, CTL_ROUTE_WORDS_MAX, .changes = true, .adds = true },
@@ -104,6 +107,8 @@ static const struct command commands[] = {
 	  0, 0, .text = print_config_diff, .columns = columns_config_diff },
 	{ "config", "check", "", "say what is wrong in the daemon's configuration file",
 	  0, 0, .text = NULL },
+	{ "config", "reload", "", "the same as reload", 0, 0, .ask = "reload",
+	  .text = print_config_diff, .columns = columns_config_diff },
 	{ "reload", "", "",
 	  "read the configuration file again; all of it can be changed now, or nothing is",
 	  0, 0, .text = print_config_diff, .columns = columns_config_diff },
@@ -132,19 +137,6 @@ static bool is_kept(const char *full, const char *word)
 		if (!strcmp(full, kept[i]) && *word == *full && !word[1])
 			return true;
 	return false;
-}
-
-/* Verbs that ip(8) has under other names, too. */
-static const char *verb_of(const char *word)
-{
-	static const char *const names[][2] = { { "list", "show" },
-						{ "lst", "show" },
-						{ "delete", "del" } };
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (!strcmp(word, names[i][0]))
-			return names[i][1];
-	return word;
 }
 
 static bool is_name(const char *full, const char *word)
@@ -179,12 +171,34 @@ const char *command_object(const char *word, struct err *err)
 	return found;
 }
 
+static bool begins_verb(const char *object, const char *word)
+{
+	for (int i = 0; i < N_COMMANDS; i++)
+		if (!strcmp(commands[i].object, object) && starts(commands[i].verb, word))
+			return true;
+	return false;
+}
+
+/* Verbs that ip(8) has under other names, too; abbreviated, where that means nothing else. */
+static const char *verb_of(const char *object, const char *word)
+{
+	static const char *const names[][2] = { { "list", "show" },
+						{ "lst", "show" },
+						{ "delete", "del" } };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (!strcmp(word, names[i][0]) ||
+		    (starts(names[i][0], word) && !begins_verb(object, word)))
+			return names[i][1];
+	return word;
+}
+
 /* @said "": the object alone, if it is a command. */
 static const struct command *find_verb(const char *object, const char *said,
 				       struct err *err)
 {
 	const struct command *found = NULL;
-	const char *word = verb_of(said);
+	const char *word = verb_of(object, said);
 
 	for (int i = 0; i < N_COMMANDS; i++) {
 		const struct command *c = &commands[i];
@@ -213,17 +227,33 @@ static bool has_verbs(const char *object)
 	return false;
 }
 
+/* "route show summary" is "route summary": NULL, if it is not that. */
+static const struct command *summary_of(const struct command *c, const char *word)
+{
+	if (strcmp(c->verb, "show") != 0 || strcmp(word, "summary") != 0)
+		return NULL;
+	for (int i = 0; i < N_COMMANDS; i++)
+		if (!strcmp(commands[i].object, c->object) &&
+		    !strcmp(commands[i].verb, word))
+			return &commands[i];
+	return NULL;
+}
+
 const struct command *command_named(const char *const words[], int n, int *n_own,
 				    struct err *err)
 {
 	const char *object = command_object(words[0], err);
+	const struct command *c, *summary;
 
 	if (!object)
 		return NULL;
 	*n_own = has_verbs(object) && n > 1 ? 2 : 1;
 	if (!has_verbs(object))
 		return find_verb(object, "", err);
-	return find_verb(object, n > 1 ? words[1] : "show", err);
+	c = find_verb(object, n > 1 ? words[1] : "show", err);
+	summary = c && n > 2 ? summary_of(c, words[2]) : NULL;
+	*n_own += summary != NULL;
+	return summary ? summary : c;
 }
 
 /* "route show [<prefix>]" */

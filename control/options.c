@@ -157,7 +157,8 @@ static const struct {
 	struct option_row row;
 	take_fn *take;
 } options[] = {
-	{ { "-j", "--json", NULL, "JSON: an array of objects, the same keys always" },
+	{ { "-j", "--json", NULL,
+	    "JSON: an array of objects; all keys, with or without -s and -d" },
 	  take_json },
 	{ { "-p", "--pretty", NULL, "indented JSON" }, take_pretty },
 	{ { "-br", "--brief", NULL, "a table: one line an object, fixed columns" },

@@ -323,6 +323,29 @@ void print_drop(const struct print *p, const struct row *row)
 	}
 }
 
+static void print_length(void *arg, const char *name, const char *value)
+{
+	(void)arg;
+	printf(" /%s %s", name, value);
+}
+
+/* "inet routes 3 static 3 kernel 0", and below "/8 1 /24 2" */
+void print_summary(const struct print *p, const struct row *row)
+{
+	static const char *const keys[] = { "routes", "static", "kernel" };
+	struct row *lengths = row_inner(row, "lengths");
+
+	(void)p;
+	fputs(row_text(row, "family"), stdout);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		printf(" %s %lld", keys[i], (long long)row_number(row, keys[i]));
+	if (row_number(row, "routes"))
+		fputs("\n   ", stdout);
+	row_each(lengths, print_length, NULL);
+	putchar('\n');
+	row_free(lengths);
+}
+
 static void print_pair(void *arg, const char *name, const char *value)
 {
 	(void)arg;

@@ -26,12 +26,12 @@ static const struct {
 static void put_range(FILE *to, size_t i)
 {
 	if (!strcmp(keys[i].type, "flag"))
-		fputs("Yes or no.\n", to);
+		fputs("; yes or no", to);
 	else if (!strcmp(keys[i].type, "cpus"))
-		fprintf(to, "CPUs %u to %u, each once.\n", keys[i].min, keys[i].max);
+		fprintf(to, "; CPUs %u to %u, each once", keys[i].min, keys[i].max);
 	else if (*keys[i].unit)
-		fprintf(to, "%s%u to %u %s.\n",
-			!strcmp(keys[i].type, "pow2") ? "A power of two, " : "",
+		fprintf(to, "; %s%u to %u %s",
+			!strcmp(keys[i].type, "pow2") ? "a power of two, " : "",
 			keys[i].min, keys[i].max, keys[i].unit);
 }
 
@@ -39,8 +39,9 @@ static void put_key(FILE *to, size_t i)
 {
 	fprintf(to, ".TP\n\\fB%s\\fR = ", keys[i].name);
 	roff_line(to, *keys[i].def ? keys[i].def : "(empty)");
-	roff_line(to, keys[i].help);
+	roff_text(to, keys[i].help);
 	put_range(to, i);
+	fputs(".\n", to);
 	if (reload_knows(keys[i].section, keys[i].name))
 		fputs("Can be changed by a reload.\n", to);
 }

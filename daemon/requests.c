@@ -30,6 +30,7 @@ static const struct entry {
 	{ "route", "del", WRITE, 1, 2, request_route_del },
 	{ "route", "flush", WRITE, 1, CTL_SELECT_WORDS_MAX, request_route_flush },
 	{ "route", "show", READ, 0, CTL_SELECT_WORDS_MAX, request_route_show },
+	{ "route", "summary", READ, 0, 0, request_route_summary },
 	{ "route", "get", READ, 1, CTL_GET_WORDS_MAX, request_route_get },
 	{ "nexthop", "show", READ, 0, 0, request_nexthop_show },
 	{ "nexthop", "get", READ, 1, 1, request_nexthop_get },

@@ -31,6 +31,8 @@ void request_commit(struct request *req);
 void request_abort(struct request *req);
 /* Gives up its batch. */
 void batch_client_gone(struct router *r, const struct client *c);
+/* route_summary.c */
+void request_route_summary(struct request *req);
 /* route_show.c */
 void request_route_show(struct request *req);
 void request_nexthop_show(struct request *req);

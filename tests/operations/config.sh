@@ -71,7 +71,7 @@ sleeps_more_than() { [ "$(sleeps)" -gt "$1" ]; }
 config 'punt_rate = 500' 'idle = sleep' 'burst = 16' 'latency_sample = 1'
 prints '[daemon] idle: adaptive -> sleep
 [daemon] burst: 64 -> 16
-[daemon] latency_sample: 64 -> 1' reload
+[daemon] latency_sample: 64 -> 1' config reload
 wait_for 10 'a worker that shall sleep sleeps' sleeps_more_than $(($(sleeps) + 5))
 check 'every burst is timed' grep -q one_burst_in=1, <(fwdctl -j -d port show eth0 | tr -d '" ' |
 	tr : =)

@@ -18,7 +18,7 @@ offers() # EXPECTED WORDS...
 offers 'route|nexthop|port|worker|drop|monitor|top|trace|config|reload|log|status|version|help|' ''
 offers 'route|reload|' r
 offers 'add|append|' route a
-offers 'show|get|add|replace|append|del|flush|save|restore|' -j -T 3 route ''
+offers 'show|get|summary|add|replace|append|del|flush|save|restore|' -j -T 3 route ''
 offers 'static|kernel|' route show proto ''
 offers 'blackhole|unreachable|prohibit|' route flush root 10/8 type ''
 offers 'nexthop|' route add 10/8 n
@@ -93,6 +93,8 @@ equal 'which says' "$(json 'j')" "[{'added': 1, 'changed': 1, 'deleted': 2, 'unc
 prints "$lines" route save
 equal 'of nothing' "$(fwdctl route restore - </dev/null)" \
 	'added 0 changed 0 deleted 6 unchanged 0'
+prints 'inet routes 0 static 0 kernel 0
+inet6 routes 0 static 0 kernel 0' route summary
 equal 'of standard input' "$(fwdctl route restore - <<<"$lines")" \
 	'added 6 changed 0 deleted 0 unchanged 0'
 fits route route save
@@ -117,6 +119,16 @@ fwdctl route save >"$TMPDIR/saved"
 check 'a tag is saved' grep -qx "route add 14.0.0.0/8 $b_mac dev eth1 vlan 7" "$TMPDIR/saved"
 prints 'added 0 changed 0 deleted 0 unchanged 7' route restore "$TMPDIR/saved"
 fits route route show
+summary="inet routes 5 static 5 kernel 0
+    /0 1 /8 2 /16 2
+inet6 routes 2 static 2 kernel 0
+    /0 1 /32 1"
+prints "$summary" route summary
+prints "$summary" r s summary
+fits summary route show summary
+equal 'of IPv6 as JSON' "$(json 'j[1]')" "{'family': 'inet6', 'routes': 2, 'static': 2,\
+ 'kernel': 0, 'lengths': {'0': 1, '32': 1}}"
+prints "$(fwdctl route show 14/8)" r l 14/8
 fits nexthop nexthop show
 line=$(fwdctl nexthop show | grep -m 1 ' forward ')
 read -r _ id _ <<<"$line"

@@ -56,6 +56,8 @@ SPECS = {
                   "queue?": count, "worker?": count, "queue_needs?": words},
     "nexthop": {"id": count, "type": text, "lladdr?": text, "dev?": text, "vlan?": count,
                 "src_lladdr?": text, "mtu?": count, "flags?": words, "nexthops?": listed(LEG)},
+    "summary": {"family": text, "routes": count, "static": count, "kernel": count,
+                "lengths": any_kind},
     "restore": {k: count for k in ("added", "changed", "deleted", "unchanged")},
     "drop": {"port": text, "dropped": counts, "punted": counts},
     "port": {"port": text, "rdma_device": text, "pci": text, "address": text, "mtu": count,

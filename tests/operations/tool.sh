@@ -64,7 +64,7 @@ for words in 'help route' 'help r' 'route help' 'route --help' 'r -h'; do
 	# shellcheck disable=SC2086 # words
 	try $words
 	equal "$words: status" $rc 0
-	equal "$words: commands" "$(grep -c '^  route ' "$TMPDIR/out")" 9
+	equal "$words: commands" "$(grep -c '^  route ' "$TMPDIR/out")" 10
 done
 refused 1 "frob: unknown (EINVAL); $lists_all" help frob
 refused 1 "frob: unknown (EINVAL); $lists_all" frob
@@ -171,7 +171,10 @@ refused 1 'a request has at most 4096 bytes (E2BIG)' route get "$(printf '%04096
 # ---- as a user of ip has it ----
 prints "$(shown)" route list
 prints "$(shown)" r lst
-refused 1 "route lis: unknown (EINVAL); $lists_all" route lis
+prints "$(shown)" r l
+refused 1 "route lists: unknown (EINVAL); $lists_all" route lists
+refused 1 "log li: unknown (EINVAL); $lists_all" log li
+prints "$(fwdctl log level)" log l
 prints "$(shown | grep -v ::)" -4 route show
 prints "$(shown | grep ::)" route show -6
 prints "$(shown | grep ::)" route show family inet6
