@@ -23,6 +23,7 @@ enum {
 	OUT_PAUSE =
 		64 << 10, /* bytes waiting: no more lines are run, nothing more streamed */
 	OUT_MAX = 1 << 20, /* one handler's rows never come near this */
+	PIECES = 64, /* of a stream in a round: one that leaves all out fills nothing */
 };
 
 struct client {
@@ -162,7 +163,9 @@ static void end_stream(struct client *c)
 
 static void run_stream(struct client *c)
 {
-	while (c->stream && !c->waits && !c->dead && waiting(c) < OUT_PAUSE) {
+	for (unsigned left = PIECES;
+	     left && c->stream && !c->waits && !c->dead && waiting(c) < OUT_PAUSE;
+	     left--) {
 		enum client_next next = c->stream(c, c->router, c->stream_state);
 
 		if (next == CLIENT_DONE)

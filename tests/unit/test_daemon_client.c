@@ -6,9 +6,12 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../../daemon/control.h"
 #include "../../lib/ctl/proto.h"
 
 /* ---- lines that are none ---- */
@@ -250,6 +253,63 @@ static void a_half_closed_client_is_answered(void **state)
 	close(fd);
 }
 
+/* ---- many routes, of which none is asked for ---- */
+
+enum { LEFT_OUT = 1 << 16, ROUNDS = 10 };
+
+static void end_round(void *arg, uint32_t events)
+{
+	(void)events;
+	event_stop(arg);
+}
+
+static void add_many(struct fib *fib)
+{
+	const struct fib_nh nh = { .kind = FIB_NH_BLACKHOLE };
+	uint32_t index;
+
+	assert_int_equal(fib_nh_get(fib, &nh, &index), 0);
+	for (unsigned i = 0; i < LEFT_OUT; i++) {
+		struct fib_prefix p = { .family = 4, .len = 32 };
+
+		p.addr[0] = 10;
+		p.addr[2] = (uint8_t)(i >> 8);
+		p.addr[3] = (uint8_t)i;
+		assert_int_equal(fib_route_add(fib, &p, FIB_STATIC, index, 0), 0);
+	}
+	fib_nh_put(fib, index);
+	assert_int_equal(fib_commit(fib), 0);
+}
+
+/* In each round of the loop all others have their turn. */
+static void a_listing_that_finds_nothing_takes_turns(void **state)
+{
+	int always = eventfd(1, EFD_CLOEXEC), fd;
+	struct event_source *source;
+	struct err err = { "" };
+	struct pollfd answer;
+	unsigned rounds = 0;
+
+	(void)state;
+	rig_make("");
+	add_many(rig.router.fib);
+	assert_int_equal(control_open(&rig.router, &err), 0);
+	assert_int_equal(event_add(rig.router.loop, always, EPOLLIN, end_round,
+				   rig.router.loop, &source),
+			 0);
+	fd = dial();
+	say(fd, "route show root 192.0.2.0/24\n");
+	answer = (struct pollfd){ fd, POLLIN, 0 };
+	for (; !poll(&answer, 1, 0); rounds++)
+		assert_int_equal(event_loop_run(rig.router.loop), 0);
+	assert_string_equal(hear(fd), OK);
+	assert_true(rounds > ROUNDS);
+	close(fd);
+	event_del(rig.router.loop, source);
+	close(always);
+	rig_unmake();
+}
+
 static const struct CMUnitTest tests[] = {
 	served(a_line_may_come_in_pieces),
 	served(rubbish_is_refused_and_the_next_line_is_run),
@@ -261,6 +321,7 @@ static const struct CMUnitTest tests[] = {
 	served(who_reads_a_long_list_slowly_gets_it_all),
 	served(who_dies_in_the_middle_of_a_list_leaves_nothing),
 	served(a_half_closed_client_is_answered),
+	cmocka_unit_test(a_listing_that_finds_nothing_takes_turns),
 };
 
 int main(void)
