@@ -7,9 +7,11 @@
 #include "config.h"
 #include "config_said.h"
 
+#include <fcntl.h>
 #include <ini.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "../lib/base/cleanup.h"
 #include "config_value.h"
@@ -343,13 +345,18 @@ int config_read_file(FILE *file, const char *name, struct config *ret, struct er
 	return read_all(file, name, ret, NULL, err);
 }
 
+/* A pipe may be silent, and a device endless: who waits for them serves nobody. */
 static int read_path(const char *path, struct config *ret, struct config_said *said,
 		     struct err *err)
 {
-	SCOPED_FILE FILE *file = fopen(path, "re");
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	SCOPED_FILE FILE *file = fd < 0 ? NULL : fdopen(fd, "re");
+	struct stat st;
 
 	if (!file)
 		return err_set(err, -errno, "%s: %s", path, strerror(errno));
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return err_set(err, -EINVAL, "%s: not a file", path);
 	return read_all(file, path, ret, said, err);
 }
 

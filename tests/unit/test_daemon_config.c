@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../../daemon/config.h"
@@ -377,14 +378,39 @@ static void there_are_sixteen_ports_at_most(void **state)
 
 static void what_cannot_be_read_is_an_error_with_its_reason(void **state)
 {
+	FILE *folder = fopen("/", "re");
 	struct config c;
 	struct err err = { "" };
 
 	(void)state;
 	assert_int_equal(config_read("/nonexistent/t.conf", &c, &err), -ENOENT);
 	assert_string_equal(err.text, "/nonexistent/t.conf: No such file or directory");
-	assert_int_equal(config_read("/", &c, &err), -EIO);
+	assert_int_equal(config_read("/", &c, &err), -EINVAL);
+	assert_string_equal(err.text, "/: not a file");
+	assert_non_null(folder);
+	assert_int_equal(config_read_file(folder, "/", &c, &err), -EIO);
 	assert_string_equal(err.text, "/: cannot be read: Is a directory");
+	fclose(folder);
+}
+
+/* Nobody writes to the pipe, and nothing ends the device. */
+static void what_never_ends_is_not_waited_for(void **state)
+{
+	char folder[] = "/tmp/test_config_XXXXXX", path[40];
+	struct config c;
+	struct err err = { "" };
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/pipe", folder);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	alarm(20);
+	assert_int_equal(config_read(path, &c, &err), -EINVAL);
+	assert_int_equal(config_read("/dev/zero", &c, &err), -EINVAL);
+	assert_string_equal(err.text, "/dev/zero: not a file");
+	alarm(0);
+	unlink(path);
+	rmdir(folder);
 }
 
 static void a_file_is_read(void **state)
@@ -417,6 +443,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_zero_byte_hides_nothing),
 	cmocka_unit_test(there_are_sixteen_ports_at_most),
 	cmocka_unit_test(what_cannot_be_read_is_an_error_with_its_reason),
+	cmocka_unit_test(what_never_ends_is_not_waited_for),
 	cmocka_unit_test(a_file_is_read),
 };
 
