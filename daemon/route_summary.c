@@ -13,7 +13,7 @@ enum { LENGTHS_IPV4 = 33 };
 static struct row *lengths_row(const uint32_t n[], unsigned count)
 {
 	struct row *row = row_new();
-	char length[8];
+	char length[12];
 
 	for (unsigned i = 0; i < count; i++) {
 		snprintf(length, sizeof(length), "%u", i);
