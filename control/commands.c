@@ -76,6 +76,8 @@ static const struct command commands[] = {
 	  .text = print_drop },
 	{ "drop", "reset", "[<port>]", "show drops and punts from here on", 0, 1,
 	  .text = NULL },
+	{ "metrics", "show", "", "what Prometheus reads, now", 0, 0,
+	  .text = print_sample },
 	{ "monitor", "", "[route|port|drop|all]",
 	  "tell what changes, until it is ended; -ts says when", 0, 4,
 	  .kind = COMMAND_MONITOR, .text = print_event },
@@ -128,7 +130,7 @@ const struct command *command_at(unsigned i)
 }
 
 /* What was unique once stays so: scripts have it, and ip(8) has it too. */
-static const char *const kept[] = { "route", "show", "add", "top" };
+static const char *const kept[] = { "route", "show", "add", "top", "monitor" };
 
 /* Is it an abbreviation that this name has, whatever other names begin the same? */
 static bool is_kept(const char *full, const char *word)

@@ -346,6 +346,40 @@ void print_summary(const struct print *p, const struct row *row)
 	row_free(lengths);
 }
 
+static void put_label_value(const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '\n')
+			fputs("\\n", stdout);
+		else if (*text == '\\' || *text == '"')
+			printf("\\%c", *text);
+		else
+			putchar(*text);
+	}
+}
+
+static void print_label(void *arg, const char *name, const char *value)
+{
+	const char **before = arg;
+
+	printf("%s%s=\"", *before, name);
+	put_label_value(value);
+	putchar('"');
+	*before = ",";
+}
+
+void print_sample(const struct print *p, const struct row *row)
+{
+	struct row *labels = row_inner(row, "labels");
+	const char *before = "{";
+
+	(void)p;
+	fputs(row_text(row, "name"), stdout);
+	row_each(labels, print_label, &before);
+	printf("%s %s\n", *before == ',' ? "}" : "", row_text(row, "value"));
+	row_free(labels);
+}
+
 static void print_pair(void *arg, const char *name, const char *value)
 {
 	(void)arg;

@@ -50,6 +50,7 @@ void print_failure(const struct print *p, int r, const char *hint, const char *f
 /* Rows as text. */
 print_row print_route, print_route_get, print_nexthop, print_port, print_worker,
 	print_drop;
+print_row print_sample;
 print_row print_summary;
 print_row print_pairs; /* name value, one a line */
 print_row print_config, print_config_diff;

@@ -38,21 +38,29 @@ static void look_at_all(struct scrape *s)
 			     s);
 }
 
-static void page_metrics(struct router *r, const char *accept, struct http_page *page)
+char *metrics_scrape(struct router *r, enum metrics_form form, size_t *ret_bytes)
 {
 	struct scrape s = { .router = r, .started_ns = time_ns() };
-	enum metrics_form form = metrics_accept(accept);
-	FILE *to = open_memstream(&page->body, &page->bytes);
+	char *text = NULL;
+	FILE *to = open_memstream(&text, ret_bytes);
 
 	if (!to)
-		return;
+		return NULL;
 	look_at_all(&s);
 	metrics_write(to, form, metrics_table, metrics_table_rows, &s, &s.failed);
 	keep_counters_told(r);
 	if (fclose(to)) { /* half of it would be a lie */
-		free(page->body);
-		page->body = NULL;
+		free(text);
+		return NULL;
 	}
+	return text;
+}
+
+static void page_metrics(struct router *r, const char *accept, struct http_page *page)
+{
+	enum metrics_form form = metrics_accept(accept);
+
+	page->body = metrics_scrape(r, form, &page->bytes);
 	page->type = metrics_content_type(form);
 }
 

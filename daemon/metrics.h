@@ -1,6 +1,7 @@
 /* daemon/metrics.h - /metrics for Prometheus, /-/healthy, /-/ready and a landing page
  *
  *   metrics.c          socket and pages
+ *   metrics_show.c     the same samples by the control socket
  *   metrics_table.c    every metric: a row each
  *   metrics_labels.c   what labels go over
  *   metrics_read.c     values of ports, queues, workers, tables

@@ -60,6 +60,9 @@ struct scrape {
 	struct card_facts card[FWD_PORTS_MAX];
 };
 
+/* metrics.c: every sample, as text to be freed; NULL = no memory. */
+char *metrics_scrape(struct router *r, enum metrics_form form, size_t *ret_bytes);
+
 bool router_is_ready(const struct router *r); /* every port forwards */
 int process_look(struct process_facts *ret);
 /* What the device does not have is not in it. @netdev is of our network namespace. */

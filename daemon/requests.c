@@ -47,6 +47,7 @@ static const struct entry {
 	{ "worker", "show", READ, 0, 0, request_worker_show },
 	{ "drop", "show", READ, 0, 1, request_drop_show },
 	{ "drop", "reset", WRITE, 0, 1, request_drop_reset },
+	{ "metrics", "show", READ, 0, 0, request_metrics_show },
 	{ "monitor", NULL, READ, 0, 4, request_monitor },
 	/* Packets of others are not for all who may look. */
 	{ "trace", "start", WRITE, 0, CTL_TRACE_WORDS_MAX, request_trace_start },

@@ -52,6 +52,8 @@ void request_trace_start(struct request *req);
 void request_trace_show(struct request *req);
 void request_trace_status(struct request *req);
 void request_trace_stop(struct request *req);
+/* metrics_show.c */
+void request_metrics_show(struct request *req);
 /* show.c */
 void request_status(struct request *req);
 void request_version(struct request *req);

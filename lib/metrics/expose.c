@@ -1,4 +1,4 @@
-/* metrics/expose.c - a table of metrics as text */
+/* metrics/expose.c - a table of metrics as text, or as rows */
 
 #include "expose.h"
 
@@ -16,7 +16,7 @@ struct writer {
 };
 
 static const struct {
-	const char *word[2]; /* of the TYPE line, by form */
+	const char *word[2]; /* of the TYPE line, by form of text */
 	const char *family_end[2];
 	const char *sample_end;
 } types[] = {
@@ -24,6 +24,16 @@ static const struct {
 	[METRIC_GAUGE] = { { "gauge", "gauge" }, { "", "" }, "" },
 	[METRIC_INFO] = { { "gauge", "info" }, { "_info", "" }, "_info" },
 	[METRIC_HISTOGRAM] = { { "histogram", "histogram" }, { "", "" }, "" },
+};
+
+/* What stands around the pieces of a sample. */
+static const struct {
+	const char *name, *no_labels, *labels, *label, *is, *labels_end, *value, *end;
+} marks[] = {
+	[METRICS_TEXT] = { "", "", "{", "", "=", "}", " ", "\n" },
+	[METRICS_OPENMETRICS] = { "", "", "{", "", "=", "}", " ", "\n" },
+	[METRICS_ROWS] = { "{\"name\":\"", "\",\"labels\":{}", "\",\"labels\":{", "\"",
+			   "\":", "}", ",\"value\":\"", "\"}\n" },
 };
 
 const char *metrics_content_type(enum metrics_form form)
@@ -35,16 +45,19 @@ const char *metrics_content_type(enum metrics_form form)
 
 /* ---- pieces ---- */
 
-/* A quote in a HELP line is escaped by OpenMetrics only; in a label value always. */
-static void put_escaped(FILE *to, const char *text, bool quotes)
+/* A quote in a HELP line is escaped by OpenMetrics only; in a label value always. JSON has no
+ * control characters in a text. */
+static void put_escaped(struct writer *w, const char *text, bool quotes)
 {
 	for (; *text; text++) {
 		if (*text == '\n')
-			fputs("\\n", to);
+			fputs("\\n", w->to);
 		else if (*text == '\\' || (*text == '"' && quotes))
-			fprintf(to, "\\%c", *text);
+			fprintf(w->to, "\\%c", *text);
+		else if ((unsigned char)*text < ' ' && w->form == METRICS_ROWS)
+			fprintf(w->to, "\\u%04x", (unsigned)*text);
 		else
-			fputc(*text, to);
+			fputc(*text, w->to);
 	}
 }
 
@@ -73,37 +86,77 @@ static void put_bound(FILE *to, double v)
 static void begin_family(struct writer *w)
 {
 	const struct metric *m = w->m;
-	const char *end = types[m->type].family_end[w->form];
+	const char *end;
 
-	if (w->begun)
+	if (w->begun || w->form == METRICS_ROWS)
 		return;
 	w->begun = true;
+	end = types[m->type].family_end[w->form];
 	fprintf(w->to, "# HELP %s%s ", m->name, end);
-	put_escaped(w->to, m->help, w->form == METRICS_OPENMETRICS);
+	put_escaped(w, m->help, w->form == METRICS_OPENMETRICS);
 	fprintf(w->to, "\n# TYPE %s%s %s\n", m->name, end, types[m->type].word[w->form]);
 	if (w->form == METRICS_OPENMETRICS && *m->unit)
 		fprintf(w->to, "# UNIT %s%s %s\n", m->name, end, m->unit);
 }
 
+static void put_label(struct writer *w, const char *before, const char *name)
+{
+	const char *quote = marks[w->form].label;
+
+	fprintf(w->to, "%s%s%s%s\"", before, quote, name, marks[w->form].is);
+}
+
+/* @le: the bound of a bucket, or NULL. */
 static void put_labels(struct writer *w, const unsigned at[], const double *le)
 {
-	char room[METRIC_TEXT], before = '{';
+	const char *before = marks[w->form].labels;
+	char room[METRIC_TEXT];
 
 	for (unsigned i = 0; w->m->label && w->m->label[i]; i++) {
 		const struct metric_label *l = w->m->label[i];
 
-		fprintf(w->to, "%c%s=\"", before, l->name);
-		put_escaped(w->to, l->text(w->of, at, i, room), true);
+		put_label(w, before, l->name);
+		put_escaped(w, l->text(w->of, at, i, room), true);
 		fputc('"', w->to);
-		before = ',';
+		before = ",";
 	}
 	if (le) {
-		fprintf(w->to, "%cle=\"", before);
+		put_label(w, before, "le");
 		put_bound(w->to, *le);
 		fputc('"', w->to);
 	}
-	if (le || before == ',')
-		fputc('}', w->to);
+	fputs(le || *before == ',' ? marks[w->form].labels_end : marks[w->form].no_labels,
+	      w->to);
+}
+
+/* All of a sample but its value and end. */
+static void begin_sample(struct writer *w, const char *end, const unsigned at[],
+			 const double *le)
+{
+	fprintf(w->to, "%s%s%s", marks[w->form].name, w->m->name, end);
+	put_labels(w, at, le);
+	fputs(marks[w->form].value, w->to);
+}
+
+static void end_sample(struct writer *w)
+{
+	fputs(marks[w->form].end, w->to);
+}
+
+static void put_whole_sample(struct writer *w, const char *end, const unsigned at[],
+			     const double *le, uint64_t v)
+{
+	begin_sample(w, end, at, le);
+	fprintf(w->to, "%" PRIu64, v);
+	end_sample(w);
+}
+
+static void put_real_sample(struct writer *w, const char *end, const unsigned at[],
+			    double v)
+{
+	begin_sample(w, end, at, NULL);
+	put_real(w->to, v);
+	end_sample(w);
 }
 
 static void put_histogram(struct writer *w, const unsigned at[],
@@ -115,35 +168,24 @@ static void put_histogram(struct writer *w, const unsigned at[],
 		double le = i < h->n ? h->bound[i] : (double)INFINITY;
 
 		sum += h->count[i];
-		fprintf(w->to, "%s_bucket", w->m->name);
-		put_labels(w, at, &le);
-		fprintf(w->to, " %" PRIu64 "\n", sum);
+		put_whole_sample(w, "_bucket", at, &le, sum);
 	}
-	fprintf(w->to, "%s_sum", w->m->name);
-	put_labels(w, at, NULL);
-	fputc(' ', w->to);
-	put_real(w->to, h->sum);
-	fprintf(w->to, "\n%s_count", w->m->name);
-	put_labels(w, at, NULL);
-	fprintf(w->to, " %" PRIu64 "\n", sum);
+	put_real_sample(w, "_sum", at, h->sum);
+	put_whole_sample(w, "_count", at, NULL, sum);
 }
 
 static void put_sample(struct writer *w, const unsigned at[],
 		       const struct metric_value *v)
 {
+	const char *end = types[w->m->type].sample_end;
+
 	begin_family(w);
-	if (w->m->type == METRIC_HISTOGRAM) {
+	if (w->m->type == METRIC_HISTOGRAM)
 		put_histogram(w, at, &v->histogram);
-		return;
-	}
-	fprintf(w->to, "%s%s", w->m->name, types[w->m->type].sample_end);
-	put_labels(w, at, NULL);
-	fputc(' ', w->to);
-	if (v->is_real)
-		put_real(w->to, v->real);
+	else if (v->is_real)
+		put_real_sample(w, end, at, v->real);
 	else
-		fprintf(w->to, "%" PRIu64, v->whole);
-	fputc('\n', w->to);
+		put_whole_sample(w, end, at, NULL, v->whole);
 }
 
 /* ---- the whole ---- */

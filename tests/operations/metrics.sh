@@ -101,6 +101,12 @@ scrape
 check 'text form is sound' reads text "$text_file"
 check 'OpenMetrics form is sound' reads openmetrics "$open_file"
 check 'both have the same series' python3 "$here/exposition.py" same "$text_file" "$open_file"
+series() { grep -v '^#' "$1" | sed 's/ [^ ]*$//' | sort; }
+fwdctl metrics show >"$TMPDIR/shown"
+check 'metrics show has them, too' diff <(series "$text_file") <(series "$TMPDIR/shown")
+equal 'with their values' "$(grep '^mlx5fwd_fib_routes{' "$TMPDIR/shown")" \
+	"$(grep '^mlx5fwd_fib_routes{' "$text_file")"
+fits sample metrics show
 check 'promtool has nothing to complain of' promtool check metrics <"$text_file"
 
 # ---- zeros from the first scrape on ----

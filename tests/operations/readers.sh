@@ -66,7 +66,7 @@ may fwd-rw log level debug
 # ---- who looks: the tool finds the way ----
 for what in 'route show' 'route summary' 'route get 10.9.0.1' 'nexthop show' '-s port show' \
 	'worker show -d' 'drop show' 'config show' 'config diff' 'config check' 'log level' \
-	'trace status' status version; do
+	'trace status' 'metrics show' status version; do
 	# shellcheck disable=SC2086 # words
 	may fwd-ro $what
 done

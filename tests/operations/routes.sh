@@ -15,7 +15,9 @@ offers() # EXPECTED WORDS...
 	equal "completion of '$*'" "$("$tool" --complete "$@" | tr '\n' '|')" "$expected"
 }
 
-offers 'route|nexthop|port|worker|drop|monitor|top|trace|config|reload|log|status|version|help|' ''
+objects='route|nexthop|port|worker|drop|metrics|monitor|top|trace|config|reload|log|'
+objects+='status|version|help|'
+offers "$objects" ''
 offers 'route|reload|' r
 offers 'add|append|' route a
 offers 'show|get|summary|add|replace|append|del|flush|save|restore|' -j -T 3 route ''

@@ -58,6 +58,7 @@ SPECS = {
                 "src_lladdr?": text, "mtu?": count, "flags?": words, "nexthops?": listed(LEG)},
     "summary": {"family": text, "routes": count, "static": count, "kernel": count,
                 "lengths": any_kind},
+    "sample": {"name": text, "labels": any_kind, "value": text},
     "restore": {k: count for k in ("added", "changed", "deleted", "unchanged")},
     "drop": {"port": text, "dropped": counts, "punted": counts},
     "port": {"port": text, "rdma_device": text, "pci": text, "address": text, "mtu": count,

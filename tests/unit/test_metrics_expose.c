@@ -148,6 +148,17 @@ static void counters_have_every_combination_of_their_labels(void **state)
 		"x_bytes_total{number=\"0\",colour=\"green \\\"leaf\\\"\\\\\\n\"} 8\n"
 		"x_bytes_total{number=\"1\",colour=\"red\"} 17\n"
 		"x_bytes_total{number=\"1\",colour=\"green \\\"leaf\\\"\\\\\\n\"} 18\n");
+	assert_string_equal(
+		text_of(METRICS_ROWS, m, 2, NULL),
+		"{\"name\":\"x_packets_total\",\"labels\":{},\"value\":\"18446744073709551615\"}\n"
+		"{\"name\":\"x_bytes_total\",\"labels\":{\"number\":\"0\",\"colour\":\"red\"},"
+		"\"value\":\"7\"}\n"
+		"{\"name\":\"x_bytes_total\",\"labels\":{\"number\":\"0\","
+		"\"colour\":\"green \\\"leaf\\\"\\\\\\n\"},\"value\":\"8\"}\n"
+		"{\"name\":\"x_bytes_total\",\"labels\":{\"number\":\"1\",\"colour\":\"red\"},"
+		"\"value\":\"17\"}\n"
+		"{\"name\":\"x_bytes_total\",\"labels\":{\"number\":\"1\","
+		"\"colour\":\"green \\\"leaf\\\"\\\\\\n\"},\"value\":\"18\"}\n");
 }
 
 static void an_info_is_a_gauge_of_one_to_the_older_form(void **state)
