@@ -19,7 +19,7 @@ completed() # SHELL LINE
 	} | paste -sd ' '
 }
 
-all='add append del flush get replace restore save show'
+all='add append del flush get replace restore save show summary'
 for shell in zsh bash; do
 	equal "$shell: an object" "$(completed $shell 'mlx5fwdctl ro')" \
 		'route = mlx5fwdctl route '
