@@ -8,6 +8,7 @@
 
 #include "../lib/base/number.h"
 #include "../lib/ctl/proto.h"
+#include "latency.h"
 
 /* As many as an integer of JSON; at 400 Gbit/s bytes get there in six years. */
 #define COUNT_MAX ((uint64_t)INT64_MAX)
@@ -51,17 +52,12 @@ static const char *burst(unsigned i)
 
 static const char *operation(unsigned i)
 {
-	static const char *const names[FIB_OPERATION_COUNT] = { "add", "replace",
-								"delete" };
-
-	return names[i];
+	return fib_operation_name(i);
 }
 
 static const char *refusal(unsigned i)
 {
-	static const char *const names[FIB_REFUSAL_COUNT] = { "full", "memory" };
-
-	return names[i];
+	return fib_refusal_name(i);
 }
 
 static const char *reset(unsigned i)
@@ -77,14 +73,13 @@ static const char *failure(unsigned i)
 /* "" where there is no such request: it is never counted. Valid until the next call. */
 static const char *request(unsigned i)
 {
-	static const char *const ends[REQUEST_RESULTS] = { "ok", "refused", "error" };
 	static char text[80];
 	unsigned kind = i / REQUEST_RESULTS;
 
 	if (kind >= request_kinds())
 		return "";
 	snprintf(text, sizeof(text), "%s_%s_%s", request_object(kind), request_verb(kind),
-		 ends[i % REQUEST_RESULTS]);
+		 request_result_name(i % REQUEST_RESULTS));
 	return text;
 }
 
@@ -93,16 +88,6 @@ static const char *commit_bound(unsigned i)
 	static const char *const up_to[COMMIT_BOUNDS + 1] = {
 		"10us", "20us",	 "50us",  "100us", "200us", "1ms",
 		"10ms", "100ms", "500ms", "1s",	   "10s",   "longer"
-	};
-
-	return up_to[i];
-}
-
-static const char *bound(unsigned i)
-{
-	static const char *const up_to[HISTOGRAM_BOUNDS + 1] = {
-		"1us",	 "2us",	  "5us",   "10us", "20us", "50us",
-		"100us", "200us", "500us", "1ms",  "10ms", "longer"
 	};
 
 	return up_to[i];
@@ -169,7 +154,8 @@ static const struct counter {
 	{ QUEUE, "receive_errors", IN(counters_queue, receive_errors) },
 	{ QUEUE, "transmit_errors", IN(counters_queue, transmit_errors) },
 	{ QUEUE, "latency",
-	  EACH(counters_queue, latency.bucket, HISTOGRAM_BOUNDS + 1, bound) },
+	  EACH(counters_queue, latency.bucket, HISTOGRAM_BOUNDS + 1,
+	       latency_bound_name) },
 	{ QUEUE, "latency_sum_ns", IN(counters_queue, latency.sum_ns) },
 	{ QUEUE, "latency_max_ns", IN(counters_queue, latency.max_ns) },
 };

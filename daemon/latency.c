@@ -12,12 +12,18 @@ void latency_sum(const struct router *r, const struct port *p, struct histogram 
 		histogram_sum(ret, fwd_worker_latency(r->worker[w], p->index));
 }
 
-void latency_show(struct row *row, const struct router *r, const struct port *p)
+const char *latency_bound_name(unsigned i)
 {
 	static const char *const up_to[HISTOGRAM_BOUNDS + 1] = {
 		"1us",	 "2us",	  "5us",   "10us", "20us", "50us",
 		"100us", "200us", "500us", "1ms",  "10ms", "longer"
 	};
+
+	return up_to[i];
+}
+
+void latency_show(struct row *row, const struct router *r, const struct port *p)
+{
 	struct row *latency = row_new(), *buckets = row_new();
 	struct histogram h;
 
@@ -28,7 +34,7 @@ void latency_show(struct row *row, const struct router *r, const struct port *p)
 	row_set_count(latency, "p99_ns", histogram_percentile_ns(&h, 99));
 	row_set_count(latency, "max_ns", h.max_ns);
 	for (unsigned i = 0; i <= HISTOGRAM_BOUNDS; i++)
-		row_set_count(buckets, up_to[i], h.bucket[i]);
+		row_set_count(buckets, latency_bound_name(i), h.bucket[i]);
 	row_set_row(latency, "up_to", buckets);
 	row_set_row(row, "latency", latency);
 }

@@ -9,5 +9,6 @@ struct row;
 
 /* Of packets that came by this port. */
 void latency_sum(const struct router *r, const struct port *p, struct histogram *ret);
+const char *latency_bound_name(unsigned i); /* of HISTOGRAM_BOUNDS + 1 buckets: "1us" */
 /* The same for `port show -d`. */
 void latency_show(struct row *row, const struct router *r, const struct port *p);

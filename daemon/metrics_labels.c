@@ -60,16 +60,43 @@ WORDS(family, "ipv4", "ipv6")
 WORDS(direction, "receive", "transmit")
 WORDS(pci_direction, "read", "write")
 WORDS(punt_cause, "policer", "inject_error")
-WORDS(operation, "add", "replace", "delete")
 WORDS(reset, "ok", "failed")
-WORDS(refusal, [FIB_REFUSED_FULL] = "full", [FIB_REFUSED_MEMORY] = "memory")
-WORDS(result, [REQUEST_OK] = "ok", [REQUEST_REFUSED] = "refused", [REQUEST_ERROR] = "error")
 WORDS(error_kind, "crc", "symbol", "length_in_range", "length_out_of_range", "oversize",
       "undersize")
 WORDS(scope, "own", "netdev")
 WORDS(collector, [COLLECT_DAEMON] = "daemon", [COLLECT_PORTS] = "ports",
       [COLLECT_WORKERS] = "workers", [COLLECT_TABLES] = "tables", [COLLECT_CARD] = "card",
       [COLLECT_PROCESS] = "process", [COLLECT_SCRAPE] = "scrape")
+
+COUNT(operation_count)
+{
+	return FIB_OPERATION_COUNT;
+}
+
+TEXT(operation_text)
+{
+	return fib_operation_name(at[i]);
+}
+
+COUNT(refusal_count)
+{
+	return FIB_REFUSAL_COUNT;
+}
+
+TEXT(refusal_text)
+{
+	return fib_refusal_name(at[i]);
+}
+
+COUNT(result_count)
+{
+	return REQUEST_RESULTS;
+}
+
+TEXT(result_text)
+{
+	return request_result_name(at[i]);
+}
 
 const struct metric_label label_family = { "family", family_count, family_text };
 const struct metric_label label_direction = { "direction", direction_count,

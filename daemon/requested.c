@@ -13,6 +13,17 @@ const uint64_t commit_bound_ns[COMMIT_BOUNDS] = {
 	NS_PER_S / 2,	 NS_PER_S,	 10 * NS_PER_S,
 };
 
+const char *request_result_name(enum request_result result)
+{
+	static const char *const names[REQUEST_RESULTS] = {
+		[REQUEST_OK] = "ok",
+		[REQUEST_REFUSED] = "refused",
+		[REQUEST_ERROR] = "error",
+	};
+
+	return names[result];
+}
+
 /* What a client can do something about; all else is the daemon's, or its host's. */
 static const int refusals[] = {
 	EINVAL, EACCES,	  EPERM, EEXIST, ESRCH,	     ENOENT, ENODEV,

@@ -33,6 +33,8 @@ unsigned request_kinds(void);
 const char *request_object(unsigned kind);
 const char *request_verb(unsigned kind); /* "" = none */
 
+const char *request_result_name(enum request_result result); /* "ok" */
+
 /* @r: 0 or -errno */
 void requested_ended(struct requested *q, unsigned kind, int r);
 void requested_commit(struct requested *q, uint64_t ns);

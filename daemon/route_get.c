@@ -11,6 +11,7 @@
 #include "../lib/base/number.h"
 #include "../lib/pkt/flow_hot.h"
 #include "../lib/pkt/parse_hot.h"
+#include "packet_words.h"
 #include "requests.h"
 #include "router.h"
 #include "show.h"
@@ -56,31 +57,20 @@ static int take_in(struct router *r, struct question *q, const char *value,
 static int take_proto(struct router *r, struct question *q, const char *value,
 		      struct err *err)
 {
-	(void)r;
-	if (!strcmp(value, "tcp"))
-		q->proto = FLOW_PROTO_TCP;
-	else if (!strcmp(value, "udp"))
-		q->proto = FLOW_PROTO_UDP;
-	else if (!strcmp(value, "icmp"))
-		q->proto = q->family == 4 ? FLOW_PROTO_ICMP4 : FLOW_PROTO_ICMP6;
-	else
-		return err_set(err, -EINVAL, "proto %s: must be tcp, udp or icmp", value);
-	return 0;
-}
+	uint8_t proto[2];
 
-static int take_number(const char *what, const char *value, unsigned min, unsigned max,
-		       uint64_t *ret, struct err *err)
-{
-	if (number_parse(value, max, ret) == 0 && *ret >= min)
-		return 0;
-	return err_set(err, -EINVAL, "%s %s: must be %u to %u", what, value, min, max);
+	(void)r;
+	if (packet_proto(value, proto) < 0)
+		return err_set(err, -EINVAL, "proto %s: must be tcp, udp or icmp", value);
+	q->proto = proto[q->family == 6];
+	return 0;
 }
 
 static int take_port_number(const char *what, const char *value, uint16_t *ret,
 			    struct err *err)
 {
 	uint64_t v = 0;
-	int r = take_number(what, value, 0, UINT16_MAX, &v, err);
+	int r = packet_number(what, value, 0, UINT16_MAX, &v, err);
 
 	*ret = (uint16_t)v;
 	return r;
@@ -106,7 +96,7 @@ static int take_ttl(struct router *r, struct question *q, const char *value,
 		    struct err *err)
 {
 	uint64_t v = 0;
-	int ret = take_number("ttl", value, 0, UINT8_MAX, &v, err);
+	int ret = packet_number("ttl", value, 0, UINT8_MAX, &v, err);
 
 	(void)r;
 	q->ttl = (uint8_t)v;
@@ -119,7 +109,7 @@ static int take_bytes(struct router *r, struct question *q, const char *value,
 	unsigned min = L4_BYTES +
 		       (q->family == 4 ? sizeof(struct ip4_hdr) : sizeof(struct ip6_hdr));
 	uint64_t v = 0;
-	int ret = take_number("bytes", value, min, UINT16_MAX, &v, err);
+	int ret = packet_number("bytes", value, min, UINT16_MAX, &v, err);
 
 	(void)r;
 	q->bytes = (uint32_t)v;

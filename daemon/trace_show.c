@@ -12,6 +12,7 @@
 #include "../lib/base/time.h"
 #include "../lib/pkt/eth.h"
 #include "mac.h"
+#include "packet_words.h"
 #include "route_words.h"
 #include "show.h"
 #include "trace.h"
@@ -89,7 +90,7 @@ static void set_headers(struct row *row, const struct fwd_traced *r,
 		return;
 	set_address(row, "src", seen, 0);
 	set_address(row, "dst", seen, 1);
-	row_set_text(row, "proto", trace_proto_text(seen->flow.proto, proto));
+	row_set_text(row, "proto", packet_proto_text(seen->flow.proto, proto));
 	if (seen->flow.at) {
 		row_set_count(row, "sport", seen->flow.port[0]);
 		row_set_count(row, "dport", seen->flow.port[1]);

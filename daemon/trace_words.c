@@ -8,6 +8,7 @@
 #include "../lib/base/number.h"
 #include "../lib/fib/prefix.h"
 #include "../lib/pkt/verdict.h"
+#include "packet_words.h"
 
 enum { BYTES_MIN = 64, WHY = 200 };
 
@@ -21,23 +22,11 @@ struct said {
 
 typedef int take_fn(struct said *s, const char *value, struct err *err);
 
-static int take_number(const char *what, const char *value, uint64_t min, uint64_t max,
-		       uint64_t *ret, struct err *err)
-{
-	uint64_t v;
-
-	if (number_parse(value, max, &v) < 0 || v < min)
-		return err_set(err, -EINVAL, "%s %s: must be %u to %u", what, value,
-			       (unsigned)min, (unsigned)max);
-	*ret = v;
-	return 0;
-}
-
 static int take_u32(const char *what, const char *value, uint32_t min, uint32_t max,
 		    uint32_t *ret, struct err *err)
 {
 	uint64_t v = *ret;
-	int r = take_number(what, value, min, max, &v, err);
+	int r = packet_number(what, value, min, max, &v, err);
 
 	*ret = (uint32_t)v;
 	return r;
@@ -120,36 +109,14 @@ static int take_dst(struct said *s, const char *value, struct err *err)
 	return take_prefix(s, "dst", value, 1, err);
 }
 
-static const struct {
-	const char *word;
-	uint8_t proto[2]; /* of IPv4 and IPv6 */
-} protos[] = {
-	{ "tcp", { FLOW_PROTO_TCP, FLOW_PROTO_TCP } },
-	{ "udp", { FLOW_PROTO_UDP, FLOW_PROTO_UDP } },
-	{ "icmp", { FLOW_PROTO_ICMP4, FLOW_PROTO_ICMP6 } },
-};
-
-const char *trace_proto_text(uint8_t proto, char text[4])
-{
-	for (size_t i = 0; i < ARRAY_LEN(protos); i++)
-		if (protos[i].proto[0] == proto || protos[i].proto[1] == proto)
-			return protos[i].word;
-	snprintf(text, 4, "%u", proto);
-	return text;
-}
-
 static int take_proto(struct said *s, const char *value, struct err *err)
 {
 	struct fwd_match *m = &s->ask->match;
 	uint64_t v;
 
 	m->has_proto = true;
-	for (size_t i = 0; i < ARRAY_LEN(protos); i++) {
-		if (strcmp(value, protos[i].word) != 0)
-			continue;
-		memcpy(m->proto, protos[i].proto, sizeof(m->proto));
+	if (packet_proto(value, m->proto) == 0)
 		return 0;
-	}
 	if (number_parse(value, UINT8_MAX, &v) < 0)
 		return err_set(err, -EINVAL,
 			       "proto %s: must be tcp, udp, icmp or 0 to 255", value);
@@ -161,7 +128,7 @@ static int take_l4_port(struct said *s, const char *what, const char *value, uns
 			struct err *err)
 {
 	uint64_t v = 0;
-	int r = take_number(what, value, 0, UINT16_MAX, &v, err);
+	int r = packet_number(what, value, 0, UINT16_MAX, &v, err);
 
 	s->ask->match.has_port[end] = true;
 	s->ask->match.port[end] = (uint16_t)v;

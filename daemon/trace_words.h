@@ -25,5 +25,3 @@ struct trace_ask {
 /* Return: 0 or -EINVAL; @err: what is wrong and what is allowed. */
 int trace_words_parse(char *const arg[], int n, struct trace_ask *ret, struct err *err);
 const char *trace_verdict_name(uint8_t verdict); /* "forward" */
-/* "tcp", "icmp" and the like, or the number. */
-const char *trace_proto_text(uint8_t proto, char text[4]);

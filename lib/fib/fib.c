@@ -60,6 +60,27 @@ const char *fib_origin_name(enum fib_origin origin)
 	return names[origin];
 }
 
+const char *fib_operation_name(enum fib_operation operation)
+{
+	static const char *const names[FIB_OPERATION_COUNT] = {
+		[FIB_ADDED] = "add",
+		[FIB_REPLACED] = "replace",
+		[FIB_DELETED] = "delete",
+	};
+
+	return names[operation];
+}
+
+const char *fib_refusal_name(enum fib_refusal refusal)
+{
+	static const char *const names[FIB_REFUSAL_COUNT] = {
+		[FIB_REFUSED_FULL] = "full",
+		[FIB_REFUSED_MEMORY] = "memory",
+	};
+
+	return names[refusal];
+}
+
 /* ---- publication ---- */
 
 /* Every worker has ended a turn: what it could reach before, nobody can any more. */

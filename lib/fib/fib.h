@@ -62,6 +62,8 @@ struct fib_route {
 /* What a commit did, and why a change could not be made. */
 enum fib_operation { FIB_ADDED, FIB_REPLACED, FIB_DELETED, FIB_OPERATION_COUNT };
 enum fib_refusal { FIB_REFUSED_FULL, FIB_REFUSED_MEMORY, FIB_REFUSAL_COUNT };
+const char *fib_operation_name(enum fib_operation operation); /* "add" */
+const char *fib_refusal_name(enum fib_refusal refusal);	      /* "full" */
 enum { FIB_LENGTHS = 33 + 129 }; /* of IPv4 prefixes, then of IPv6 ones */
 
 struct fib_sizes {			      /* readable without a walk */

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "../../daemon/packet_words.h"
 #include "../../daemon/trace_words.h"
 #include "../../lib/ctl/proto.h"
 #include "../../lib/pkt/verdict.h"
@@ -109,9 +110,9 @@ static void protocols_have_names_and_numbers(void **state)
 	assert_int_equal(parsed("match proto icmp").match.proto[1], 58);
 	assert_int_equal(parsed("match proto 89").match.proto[1], 89);
 	assert_true(parsed("match proto 0").match.has_proto);
-	assert_string_equal(trace_proto_text(6, text), "tcp");
-	assert_string_equal(trace_proto_text(58, text), "icmp");
-	assert_string_equal(trace_proto_text(255, text), "255");
+	assert_string_equal(packet_proto_text(6, text), "tcp");
+	assert_string_equal(packet_proto_text(58, text), "icmp");
+	assert_string_equal(packet_proto_text(255, text), "255");
 }
 
 /* Every reason there is, and its verdict without a word. */

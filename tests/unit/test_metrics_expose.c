@@ -49,6 +49,18 @@ static const char *fact(const void *of, const unsigned at[], unsigned i,
 	return room;
 }
 
+/* As interfaces can be called. */
+static const char *strange(const void *of, const unsigned at[], unsigned i,
+			   char room[METRIC_TEXT])
+{
+	(void)of;
+	(void)at;
+	(void)i;
+	(void)room;
+	return "a\x01\tb";
+}
+
+static const struct metric_label label_strange = { "port", NULL, strange };
 static const struct metric_label label_colour = { "colour", two, colour };
 static const struct metric_label label_number = { "number", two, number };
 static const struct metric_label label_none = { "none", none, number };
@@ -245,10 +257,25 @@ static void what_is_not_there_is_left_out_and_what_fails_is_blamed(void **state)
 	assert_int_equal(failed, 1 << B);
 }
 
+/* JSON text has none, the other forms have them as they are. */
+static void rows_escape_control_characters(void **state)
+{
+	const struct metric m = { "x", METRIC_GAUGE, "", "X", LABELS(&label_strange),
+				  A,   read_index,   3 };
+
+	(void)state;
+	assert_string_equal(
+		text_of(METRICS_ROWS, &m, 1, NULL),
+		"{\"name\":\"x\",\"labels\":{\"port\":\"a\\u0001\\u0009b\"},\"value\":\"3\"}\n");
+	assert_string_equal(text_of(METRICS_TEXT, &m, 1, NULL),
+			    "# HELP x X\n# TYPE x gauge\nx{port=\"a\x01\tb\"} 3\n");
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(counters_have_every_combination_of_their_labels),
 	cmocka_unit_test(an_info_is_a_gauge_of_one_to_the_older_form),
 	cmocka_unit_test(real_numbers_keep_all_their_digits),
+	cmocka_unit_test(rows_escape_control_characters),
 	cmocka_unit_test(buckets_are_cumulative_and_bounds_canonical),
 	cmocka_unit_test(what_is_not_there_is_left_out_and_what_fails_is_blamed),
 };
